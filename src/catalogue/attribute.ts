@@ -60,21 +60,21 @@ export interface AttributeUpdate {
   seller: Caller;
   skuOrId: string;
   attribute: string;
-  /** The text from the path, decoded; an empty one clears the attribute. */
+  /** The decoded text from the path; an empty one clears the attribute. */
   value: string;
   /**
-   * The text of the value that the attribute must have now; undefined or null:
+   * The value that the attribute must have now, as text; undefined or null:
    * any.
    */
   expected?: string | null;
-  /** The value is a difference, which is added to the current value. */
+  /** Whether the value is a difference to add to the current value. */
   isDifference?: boolean;
-  /** null: a request that is sent twice is carried out twice. */
+  /** null: repeating the request repeats the update. */
   idempotency?: KeyedRequest | null;
 }
 
 export interface AttributeOutcome {
-  /** The Idempotency-Key was used before: nothing was done again. */
+  /** Whether the Idempotency-Key was used before, so that nothing was done. */
   repeated: boolean;
 }
 
@@ -108,8 +108,9 @@ async function writeUpdate(
   const { seller, skuOrId, attribute } = update;
   const read = readUpdate(update);
   const group = "problem" in read ? "sku" : read.group;
-  // Two writes of one SKU concern one product. An id, or a SKU that changes,
-  // may also be the key of another product; a review depends on the seller.
+  // Writes with the same SKU in the path update one product, so they can share
+  // a transaction. An id, or a SKU that changes, may refer to the product of
+  // another key; a review also depends on the seller.
   const isAlone = readId(skuOrId) !== null || attribute === "sku" ||
     isUnderReview(attribute);
   const shared = isAlone ? undefined : {
@@ -167,7 +168,7 @@ function patchOf({ change }: ReadUpdate, current: Product): ProductPatch {
 }
 
 /**
- * The whole product, which is locked, and the policy; null: nothing is
+ * Locks and reads the whole product, and the policy; null if nothing is
  * reviewed.
  */
 async function policyAndReviewColumns(tx: Tx, { no }: Seller, id: string) {
@@ -255,7 +256,9 @@ async function refuseTakenSku(
   throw invalid(current, skuTaken(sku, owner.id));
 }
 
-/** Throws 422 where a rule of a category of the product refuses the change. */
+/**
+ * Throws 422 if a rule of one of the product's categories refuses the change.
+ */
 async function refuseByRules(
   tx: Tx,
   { categories, deps }: Pick<Services, "categories" | "deps">,

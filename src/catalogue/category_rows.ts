@@ -3,9 +3,11 @@ import { placeholders, splitIntoLists, type Sql } from "../database/db.ts";
 import { RecentValues } from "../lib/recent_values.ts";
 import type { Category, CategoryList, CategoryRule } from "./category_rules.ts";
 
-/** The most characters of categories that a process caches decoded. */
+/**
+ * Size limit of the cache of decoded categories of a process, in characters.
+ */
 const KEPT = 16 * 1_024 * 1_024;
-/** The size in the cache of a name that the list does not have. */
+/** The size that an unknown category name counts as in the cache. */
 const UNKNOWN_SIZE = 256;
 
 /** A rule as stored in its category's row; missing properties set no limit. */
@@ -31,13 +33,13 @@ export function toCategory(name: string, rules: string): Category {
   };
 }
 
-/** The present list, without its categories. */
+/** The current list, without its categories. */
 export interface ListHead {
   version: string;
   closed: boolean;
 }
 
-/** Null: the marketplace has no list. */
+/** Null if the marketplace has no list. */
 export async function findList(sql: Sql): Promise<ListHead | null> {
   const row = await sql.get<{ version: string; closed: number }>(
     "SELECT version, closed FROM category_list WHERE id = 1",
@@ -57,8 +59,8 @@ interface Version {
   version: string;
   closed: boolean;
   /**
-   * A category that was looked up; `known` is null if the list does not have
-   * it.
+   * Categories that were looked up; `known` is null if the list lacks the
+   * category.
    */
   found: RecentValues<{ known: Category | null }>;
   names: readonly string[] | null;
@@ -72,8 +74,9 @@ export class Categories {
   #version: Version | null = null;
 
   /**
-   * The categories of these names. `version` is the list's, as the caller has
-   * read it; null: the marketplace has no list. `today` in UTC, YYYY-MM-DD.
+   * The categories with these names. `version` is that of the list as the
+   * caller has read it; null if the marketplace has no list. `today` in UTC,
+   * YYYY-MM-DD.
    */
   async find(
     sql: Sql,

@@ -1,5 +1,5 @@
 /**
- * What the marketplace wants of the products in a category: the rules of its
+ * What the marketplace requires of the products in a category: the rules of its
  * published list, applied to one product. Pure; `category_rows.ts` reads the
  * list.
  */
@@ -15,7 +15,7 @@ import {
 } from "./fields.ts";
 import { sameAttributes, sameCategories } from "./product.ts";
 
-/** A field that a rule may be about: one that a product may lack. */
+/** A field that a rule may concern: one that a product may lack. */
 export type RuledField = ScalarField | "images";
 
 export const RULED_FIELDS: readonly RuledField[] = [
@@ -23,7 +23,10 @@ export const RULED_FIELDS: readonly RuledField[] = [
   "images",
 ];
 
-/** Fields whose change never waits for a rule: they change all day. */
+/**
+ * Fields that change all day; a change of them alone is never refused by a
+ * rule.
+ */
 const NEVER_WAIT: ReadonlySet<string> = new Set(
   ["price", "quantity", "availability", "status"],
 );
@@ -36,16 +39,19 @@ export function waitsForRules(field: string): boolean {
   return WAITING.has(field);
 }
 
-/** What a product of the category must have, of one field or attribute. */
+/** What a rule requires of one field or attribute. */
 export interface CategoryRule {
   /** Null: the rule is about an attribute. */
   field: RuledField | null;
   /** The name of an `<attribute>`; null: the rule is about a field. */
   attribute: string | null;
   required: boolean;
-  /** The values that are allowed; empty: any. */
+  /** The allowed values; if empty, any value is allowed. */
   values: ReadonlySet<string>;
-  /** A date: from 00:00 UTC on the rule refuses, before it warns; null: now. */
+  /**
+   * A date: from 00:00 UTC on that day the rule refuses; before, it only warns.
+   * null: it refuses already.
+   */
   from: string | null;
 }
 
@@ -54,26 +60,34 @@ export interface Category {
   rules: readonly CategoryRule[];
 }
 
-/** The categories that the products of one plan name. */
+/** The categories that products of one plan have. */
 export interface CategoryList {
-  /** A product may name no other category. */
+  /** Whether a product may have no other category. */
   closed: boolean;
-  /** Null: the list does not have it. */
+  /** Null if the list lacks the category. */
   find(name: string): Category | null;
-  /** All names of a closed list; none where no product names an unknown one. */
+  /**
+   * All names of a closed list; empty if no product has an unknown category.
+   */
   names: readonly string[];
   /** Today, as YYYY-MM-DD in UTC. */
   today: string;
 }
 
-/** Names that are compared for the messages of one plan: 60 ms at most. */
+/** How many names are compared for the messages of one plan: 60 ms at most. */
 const COMPARISONS = 200_000;
 
-/** Finds what was probably meant, for a bounded number of comparisons. */
+/**
+ * Suggests names that were probably meant, with a bounded number of
+ * comparisons.
+ */
 export class Suggestions {
   #left = COMPARISONS;
 
-  /** Of `known` the `count` names most like `written`; none once it is too much. */
+  /**
+   * The `count` names in `known` most like `written`; none after too many
+   * comparisons.
+   */
   of(written: string, known: Iterable<string>, count: number): string[] {
     if (this.#left <= 0) return [];
     const names = [...known];
@@ -82,9 +96,9 @@ export class Suggestions {
   }
 }
 
-/** What a rule that is not in force yet will refuse. */
+/** What a rule that is not yet enforced will refuse. */
 export interface RuleWarning extends FieldProblem {
-  /** The date from which it refuses. */
+  /** The date from which the rule refuses. */
   from: string;
 }
 
@@ -93,22 +107,23 @@ export interface RuleFindings {
   warnings: RuleWarning[];
 }
 
-/** Problems and warnings of one product at most; further ones are left out. */
+/** The most problems and warnings of one product; further ones are left out. */
 const MOST_FINDINGS = 50;
 
 interface Change {
-  /** Null: the product is new. */
+  /** Null for a new product. */
   before: ProductFields | null;
   after: ProductFields;
-  /** Fields whose problems are reported already. */
+  /** Fields whose problems are already reported. */
   unread: ReadonlySet<string>;
   syntax: DocumentSyntax;
   suggestions: Suggestions;
 }
 
 /**
- * What the list says of a product that is created, or that changes in its
- * categories, its attributes or a field with a rule. Null: nothing.
+ * The findings for a product that is created, or that changes in its
+ * categories, its attributes or a field with a rule. Null if the change
+ * concerns no rule.
  */
 export function ruleFindings(
   change: Change,
@@ -137,7 +152,7 @@ export function ruleFindings(
   return findings.isEmpty ? null : findings;
 }
 
-/** Collects findings, each field's first one of a kind. */
+/** Collects findings; for each field only the first one of a kind. */
 class Findings implements RuleFindings {
   readonly problems: FieldProblem[] = [];
   readonly warnings: RuleWarning[] = [];
@@ -171,12 +186,12 @@ class Findings implements RuleFindings {
   }
 }
 
-/** `about`: the attribute, where the field is the whole list of them. */
+/** `about`: the attribute, if the field is the whole list of attributes. */
 interface Finding extends FieldProblem {
   about: string;
 }
 
-/** Whether the change is one that has to satisfy the rules. */
+/** Whether the change must satisfy the rules. */
 function concerns(
   before: ProductFields,
   after: ProductFields,
@@ -192,7 +207,9 @@ function concerns(
   );
 }
 
-/** Rules about images ask whether there are any. */
+/**
+ * Whether a field differs; rules about images only ask whether there are any.
+ */
 function differs(
   before: ProductFields,
   after: ProductFields,
@@ -260,7 +277,7 @@ function attributeProblems(
   )];
 }
 
-/** The nearest names that a message shows. */
+/** How many nearest names a message shows. */
 const NEAREST = 3;
 
 function unknownCategory(
@@ -305,7 +322,7 @@ function notAmong(
   return `is ${quote(value)}; the category ${quote(name)} takes ${allowed}.`;
 }
 
-/** Values that a message lists. */
+/** How many values a message lists. */
 const SHOWN = 5;
 
 function someOf(values: ReadonlySet<string>): string {

@@ -1,9 +1,9 @@
 /**
- * `complete=quantity`: products on sale that a document does not name go to
- * quantity 0. The search runs before the write, over ranges of the primary key,
- * and lets other work run between two ranges. The write locks the products
- * found and checks them again. A product put on sale meanwhile stays, as if
- * that had come after the request.
+ * `complete=quantity`: products on sale that are missing in a document are set
+ * to quantity 0. The search runs before the write, over ranges of the primary
+ * key, and lets other work run between two ranges. The write locks the products
+ * found and checks them again. A product that is put on sale meanwhile stays,
+ * as if that had happened after the request.
  */
 import { LIMIT } from "../database/db.ts";
 import type { Services } from "../services.ts";
@@ -18,11 +18,13 @@ import type { PlanData } from "./load.ts";
 import { applyPatch, type Product } from "./product.ts";
 
 export interface Complete {
-  /** Percent of the products on sale that may go to 0. */
+  /** The percentage of the products on sale that may be set to 0. */
   atMost: number;
 }
 
-/** Products on sale, and those of them that a document does not name. */
+/**
+ * How many products are on sale, and which of them are missing in a document.
+ */
 export interface MissingProducts {
   /** The ids and SKUs in the document. */
   names: ReadonlySet<string>;
@@ -37,7 +39,7 @@ export interface EmptiedProduct {
   after: ProductFields;
 }
 
-/** Rows that one read returns. */
+/** Rows of one read. */
 const READ_AT_ONCE = 500;
 /**
  * The pause after each read, as a multiple of its time. Without a pause a
@@ -86,7 +88,7 @@ export async function findMissingProducts(
   }
 }
 
-/** Ids and SKUs in a document, also those of products that are refused. */
+/** Ids and SKUs in a document, including those of refused products. */
 function namesInDocument({ rows }: ProductsDocument): Set<string> {
   const names = new Set<string>();
   for (const { id, sku } of rows) {
@@ -96,7 +98,7 @@ function namesInDocument({ rows }: ProductsDocument): Set<string> {
   return names;
 }
 
-/** The problem if too many products would go to 0; null if not. */
+/** The problem if too many products would be set to 0; otherwise null. */
 export function missingProblem(
   { onSale, missing }: MissingProducts,
   { atMost }: Complete,
@@ -119,7 +121,8 @@ export function missingProblem(
 }
 
 /**
- * The change of each product found, except those that the document now names.
+ * The changes of the products found, except of those that the document now
+ * contains.
  */
 export function planEmptied(
   { names, ids }: MissingProducts,

@@ -1,4 +1,4 @@
-/** One product of a document, and the elements that may stand in it. */
+/** One product of a document, and the elements that it may have. */
 import type { Difference } from "./difference.ts";
 import type { Expectation } from "./expected.ts";
 import {
@@ -34,12 +34,15 @@ export interface DecodedProduct {
   product: number;
   line: number;
   id: string | null;
-  /** The readable `<sku>`, null when there is none. */
+  /** The `<sku>`; null if it is missing or cannot be read. */
   sku: string | null;
   patch: ProductPatch;
-  /** Values that its fields must have; otherwise the product is not changed. */
+  /**
+   * Values that its fields must currently have; otherwise the product is
+   * refused.
+   */
   expected: readonly Expectation[];
-  /** Numbers that a difference changes. */
+  /** Numbers to change by a difference. */
   differences: readonly Difference[];
   /** Fields that were sent but could not be read. */
   unread: ReadonlySet<string>;
@@ -47,16 +50,16 @@ export interface DecodedProduct {
   lines: number[];
   images: ImageUse[];
   problems: Tally;
-  /** With its tags. */
+  /** The product with its tags. */
   span: Span;
 }
 
-/** An element that may stand in a product. */
+/** An element that a product may have. */
 export interface FieldElement {
   name: ScalarField | ListField | "id";
   /** Its index, from 0. */
   place: number;
-  /** null: it holds a text. */
+  /** null for an element with a text. */
   list: ListRule | null;
 }
 
@@ -91,7 +94,7 @@ export function lineOfField(row: DecodedProduct, field: string): number {
   return row.lines[FIELDS.get(field)?.place ?? -1] || row.line;
 }
 
-/** A product before any of its fields is read. */
+/** A product none of whose fields has been read yet. */
 export function newDecodedProduct(
   product: number,
   line: number,
@@ -113,14 +116,14 @@ export function newDecodedProduct(
   };
 }
 
-/** Notes that a field was sent and cannot be read. */
+/** Records that a field was sent but cannot be read. */
 export function leaveUnread(row: DecodedProduct, field: string): void {
   if (row.unread === NOTHING_UNREAD) row.unread = new Set();
   (row.unread as Set<string>).add(field);
 }
 
 /**
- * The end of a message about a field that was sent only under another name. The
+ * The end of a message about a field that was sent only under another name; the
  * field is then not reported as missing as well.
  */
 export function andNeeded(row: DecodedProduct, field: string): string {

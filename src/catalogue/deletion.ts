@@ -1,4 +1,4 @@
-/** Deletes one product; a tombstone in the feed takes its place. */
+/** Deletes one product; a tombstone replaces it in the feed. */
 import { notFound } from "../lib/errors.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";

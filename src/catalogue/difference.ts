@@ -1,4 +1,4 @@
-/** Numbers that a difference changes, whatever their current values are. */
+/** Changes of numbers by a difference, independent of their current values. */
 import type { FieldProblem, Problem } from "../lib/errors.ts";
 import type { ReadResult } from "../lib/values.ts";
 import { SCALAR_NAMES, SCALAR_RULES, type ScalarField } from "./fields.ts";
@@ -9,7 +9,7 @@ export interface Difference {
   by: number;
 }
 
-/** `field` cannot be changed by a difference. */
+/** The problem of a difference for a field that has none. */
 export function differenceNotAllowed(field: ScalarField): Problem {
   const able = SCALAR_NAMES.filter((name) => SCALAR_RULES[name].difference);
   return {
@@ -19,7 +19,7 @@ export function differenceNotAllowed(field: ScalarField): Problem {
   };
 }
 
-/** The problem of a difference beside another statement of the value. */
+/** The problem of a difference together with another value for the field. */
 export function differenceWithValue(what: string): Problem {
   return {
     code: "not_allowed",
@@ -29,8 +29,8 @@ export function differenceWithValue(what: string): Problem {
 }
 
 /**
- * The value after the difference. A missing value counts as 0; `current` is
- * null where there is no such product.
+ * The value after adding the difference. A missing value counts as 0; `current`
+ * is null if there is no such product.
  */
 export function applyDifference(
   current: Product | null,

@@ -60,7 +60,10 @@ import { FieldText } from "./field_text.ts";
 
 export interface ProductsDocument {
   form: DocumentForm;
-  /** The document changes attributes of stored products, and creates none. */
+  /**
+   * Whether the document only changes attributes of stored products and creates
+   * none.
+   */
   attributesOnly: boolean;
   rows: DecodedProduct[];
   /** The start tag of the root. */
@@ -93,8 +96,8 @@ const SENT_ATTRIBUTES: AttributeNames = {
 };
 
 /**
- * XML attributes of an upload: no differences, because a new product has no
- * value to add to.
+ * XML attributes of an upload. Differences are not allowed, because a new
+ * product has no value to add to.
  */
 const UPLOADED_ATTRIBUTES: AttributeNames = Object.fromEntries(
   Object.entries(SENT_ATTRIBUTES).map(([element, names]) => [
@@ -123,12 +126,12 @@ const ATTRIBUTES_XML_LIMITS: XmlLimits = {
   elements: 2 * ATTRIBUTES_LIMIT * FIELD_NAMES.length,
 };
 
-/** A document of at most this many bytes is read in one piece. */
+/** The longest document that is read in one piece, in bytes. */
 export const LIGHT = 16 * 1024;
-/** A longer one is read in pieces. */
+/** The size of the pieces of a longer one. */
 const READ_AT_ONCE = 512 * 1024;
 
-/** As `decodeProducts`, in pieces of a few milliseconds. */
+/** Like `decodeProducts`, in pieces of a few milliseconds. */
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
   take: TakePiece,
@@ -168,14 +171,14 @@ interface DecodingOptions extends DecoderOptions {
   done?: BlockDone;
   /** The reader of the document's format; XML by default. */
   begin?: BeginReading;
-  /** By default those of the kind of document. */
+  /** By default, those for the kind of document. */
   limits?: XmlLimits;
 }
 
 interface DecoderOptions {
   /** The format of the document; messages use its terms. */
   form?: DocumentForm;
-  /** Products before this part of the document. */
+  /** The number of products before this part of the document. */
   products?: number;
   lines?: number;
   /** The most products. */
@@ -185,12 +188,12 @@ interface DecoderOptions {
   survey?: (product: SurveyedProduct) => void;
 }
 
-/** Reads a document as handlers of the XML reader. */
+/** Decodes a document; has the handlers that the XML reader calls. */
 export class Decoder {
   readonly #form: DocumentForm;
   readonly #words: DocumentSyntax;
   readonly #attributesOnly: boolean;
-  /** The elements that may stand in a product. */
+  /** The elements that a product may have. */
   readonly #fields: typeof FIELDS;
   readonly #limit: number;
   readonly #survey: ((product: SurveyedProduct) => void) | undefined;
@@ -240,7 +243,7 @@ export class Decoder {
     return this.#problems.lacksSuggestions;
   }
 
-  /** As `DocumentProblems.suggestSome`. */
+  /** See `DocumentProblems.suggestSome`. */
   suggestSome(): void {
     this.#problems.suggestSome();
   }
@@ -355,7 +358,7 @@ export class Decoder {
     this.#skipping = 1;
   }
 
-  /** A member of a JSON object that is not an element. */
+  /** A member of a JSON object that is no element. */
   unknown(name: string, line: number): void {
     if (this.#skipping === 0 && this.#level === Level.Products) {
       const { inRoot } = this.#words;

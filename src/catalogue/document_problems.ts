@@ -9,10 +9,11 @@ export interface Tally {
   unlisted: number;
 }
 
-/** Suggestions that are computed without a pause: each takes up to 50 µs. */
+/** Suggestions that are computed without a pause; each takes up to 50 µs. */
 const SUGGESTED_AT_ONCE = 64;
 /**
- * Problems of each product that are listed even beyond the document's limit.
+ * How many problems of each product are listed even beyond the document's
+ * limit.
  */
 const LISTED_OF_EACH = 4;
 
@@ -39,8 +40,7 @@ export class DocumentProblems {
   }
 
   /**
-   * Whether the list has no room for one more problem; if so, counts the
-   * problem.
+   * Whether the list has no room for another problem; then counts the problem.
    */
   isFull(tally: Tally): boolean {
     const hasRoom = this.list.length < DETAIL_LIMIT ||

@@ -1,4 +1,4 @@
-/** Suggestions for names that are unknown in a document of products. */
+/** Suggestions for unknown names in a document of products. */
 import { isNear, nearestName } from "../lib/nearest_name.ts";
 import type { DocumentSyntax } from "./document_syntax.ts";
 import { fieldCalled, isList, LISTS, TEXT_LIMITS } from "./fields.ts";
@@ -7,7 +7,7 @@ import { fieldCalled, isList, LISTS, TEXT_LIMITS } from "./fields.ts";
 const OF_A_SALE =
   /^(sale|special|promo|promotion|discount)(price|start|begin|end|from|to|date|effective|$)/;
 
-/** Advice about fields of other systems that a product does not have. */
+/** Advice about fields of other systems for which a product has no field. */
 function adviceOn(
   name: string,
   known: readonly string[],

@@ -15,11 +15,11 @@ export interface DocumentSyntax {
    */
   element: (name: string) => string;
   attribute: (name: string) => string;
-  /** Further names that an element may have beside its XML attributes. */
+  /** Names that an element may have in addition to its XML attributes. */
   extraNames: (element: string) => readonly string[];
-  /** A known name, as a message shows it. */
+  /** A known name as messages show it. */
   show: (name: string) => string;
-  /** How a list and an attribute of the product are written. */
+  /** How a list entry and an attribute of the product are written. */
   list: (name: string, item: string) => string;
   property: (name: string) => string;
   /** How a unit is written. */

@@ -33,7 +33,7 @@ import {
   readScalar,
 } from "./product.ts";
 
-/** Records what is wrong with a field or an entry. */
+/** Records a problem of a field or an entry. */
 export type ReportProblem = (
   field: string,
   line: number,
@@ -42,10 +42,10 @@ export type ReportProblem = (
 
 export class ValueReader {
   row!: DecodedProduct;
-  /** The field that began last, and its line. */
+  /** The latest field, and its line. */
   field!: FieldElement;
   line = 0;
-  /** Its entries so far. */
+  /** The number of its entries so far. */
   item = 0;
   readonly #form: DocumentForm;
   readonly #words: DocumentSyntax;
@@ -83,7 +83,7 @@ export class ValueReader {
     this.#attributes = attributes;
   }
 
-  /** Reads the text of the field, which has no entries. */
+  /** Reads the text of a field without entries. */
   closeField(text: string): void {
     const { name } = this.field;
     if (name === "id") this.#closeId(text);
@@ -118,7 +118,8 @@ export class ValueReader {
       if (field === "sku") row.sku = read.value as string;
     }
     const { unit } = SCALAR_RULES[field];
-    // A value that clears a field needs no unit; a unit is read anyway.
+    // A value that clears a field needs no unit, but a given unit is still
+    // checked.
     const clears = "value" in read && read.value === null;
     if (unit !== undefined && !(clears && !(unit.name in this.#attributes))) {
       this.#readUnit(field, unit);
@@ -127,7 +128,7 @@ export class ValueReader {
     if (expected !== undefined) this.#closeExpected(field, expected);
   }
 
-  /** Reads a difference, beside which no value may stand. */
+  /** Reads a difference, which excludes a value. */
   #closeDifference(field: ScalarField, change: string, text: string): void {
     const place = `${field}/@${CHANGE}`;
     const refuse = (problem: Problem) =>
@@ -147,7 +148,7 @@ export class ValueReader {
 
   #closeExpected(field: ScalarField, text: string): void {
     const { unit, expectable } = SCALAR_RULES[field];
-    // The XML attribute is reported as unknown.
+    // The XML attribute was already reported as unknown.
     if (expectable === undefined) return;
     const read = readExpected(field, text);
     if ("problem" in read) {
@@ -177,7 +178,7 @@ export class ValueReader {
     }
   }
 
-  /** Reads the text of the entry that began last. */
+  /** Reads the text of the latest entry. */
   closeItem(text: string): void {
     switch (this.field.name as ListField) {
       case "categories":
@@ -229,7 +230,7 @@ export class ValueReader {
     this.row.patch.images!.push({ url, alt: alt === "" ? null : alt });
   }
 
-  /** Reads an entry's text or XML attribute; null when it was refused. */
+  /** Reads an entry's text or XML attribute; null if it was refused. */
   #itemText(
     text: string,
     read: Reader<string>,
@@ -259,7 +260,7 @@ export class ValueReader {
     return true;
   }
 
-  /** The path of the entry that began last. */
+  /** The path of the latest entry. */
   itemPath(): string {
     const { name, list } = this.field;
     return `${name}/${list!.item}[${this.item}]`;

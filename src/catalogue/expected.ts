@@ -4,16 +4,16 @@ import { EXPECTED, SCALAR_RULES, type ScalarField } from "./fields.ts";
 import { type Product, readScalar } from "./product.ts";
 import type { ReadResult } from "../lib/values.ts";
 
-/** A value that a field must have; otherwise the change is not made. */
+/** A value that a field must have for the change to be made. */
 export interface Expectation {
   field: ScalarField;
-  /** As it is stored. */
+  /** The value in its stored form. */
   value: string | number | null;
-  /** The unit that the document names, where it is stored; null: any. */
+  /** The unit in the document, if units are stored; null: any. */
   unit: string | null;
 }
 
-/** Reads an expected value as the value itself is read. */
+/** Reads an expected value by the rules of the field. */
 export function readExpected(
   field: ScalarField,
   text: string,
@@ -25,8 +25,8 @@ export function readExpected(
 }
 
 /**
- * The problem if a product does not have the expected value; null if it has.
- * `current` is null where there is no such product.
+ * The problem if a product lacks the expected value; otherwise null. `current`
+ * is null if there is no such product.
  */
 export function expectationProblem(
   current: Product | null,

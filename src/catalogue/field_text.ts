@@ -5,8 +5,8 @@ import { TextBuilder } from "../xml/text_builder.ts";
 const NOT_SPACE = /[^ \t\n\r]/;
 
 /**
- * Collects a text that arrives in pieces. Keeps `LONGEST_TEXT` code units of
- * the leading white space and as many of the text after it. Of the rest it
+ * Collects a text that arrives in pieces. Keeps up to `LONGEST_TEXT` code units
+ * of the leading white space, and as many of the text after it. Of the rest it
  * keeps one character that is not white space, if there is one, so that a text
  * that is too long is still too long after trimming.
  */
@@ -47,7 +47,7 @@ export class FieldText {
     if (piece !== "") this.#text.append(piece);
   }
 
-  /** Returns the text and forgets it. */
+  /** Returns the text and clears it. */
   take(): string {
     const text = this.#text.take();
     this.clear();

@@ -1,9 +1,10 @@
 /**
- * The fields of a product: one entry each. A new field is an entry here, a column
- * of `products` in `database/schema.ts` with its migration (`migrations.ts`), and
- * its other names in spreadsheets (`web/import/columns/headers.ts`). The reader of
- * uploads, the statements, the schemas, the read-out, the attribute update, the
- * documentation and the page's form follow from these two tables.
+ * The fields of a product: one entry each. A new field is an entry here, a
+ * column of `products` in `database/schema.ts` with its migration
+ * (`migrations.ts`), and its other names in spreadsheets
+ * (`web/import/columns/headers.ts`). The reader of uploads, the statements, the
+ * schemas, the answers, the attribute update, the documentation and the page's
+ * form follow from these two tables.
  */
 import {
   type Form,
@@ -25,13 +26,13 @@ import {
   wordReader,
 } from "../lib/values.ts";
 
-/** The most products that one document may hold. */
+/** The most products of a document. */
 export const PRODUCTS_LIMIT = 250;
 
-/** The most products of a document that changes attributes alone. */
+/** The most products of a document that only changes attributes. */
 export const ATTRIBUTES_LIMIT = 10_000;
 
-/** The least and the most that a product may weigh. */
+/** The least and the greatest weight of a product. */
 export const WEIGHT_GRAMS = { min: 1, max: 1_000_000 };
 
 const AVAILABILITIES = [
@@ -55,29 +56,29 @@ interface ValueRule<T extends string | number> {
   form: Form;
 }
 
-/** The units that are columns of their own. */
+/** The units that have their own columns. */
 export const STORED_UNITS = ["currency"] as const;
 export type StoredUnit = typeof STORED_UNITS[number];
 
-/** The XML attribute with a value's unit; a value must be sent with it. */
+/** The XML attribute with a value's unit; a value must have it. */
 export interface UnitRule {
   name: string;
   read: Reader<string>;
   form: UnitForm;
-  /** The unit in the message that asks for it. */
+  /** The unit that the message about a missing unit shows. */
   example: string;
-  /** What it is, in the documentation. */
+  /** Its description in the documentation. */
   about: string;
-  /** The column that stores it; none if the unit is always the same. */
+  /** The column of the unit; none if the unit is always the same. */
   column?: StoredUnit;
 }
 
-/** The XML attribute, and the query parameter, that holds an expected value. */
+/** The XML attribute or query parameter with an expected value. */
 export const EXPECTED = "expected";
 
 /**
- * The XML attribute with a difference; also the query parameter that says that
- * a value is a difference.
+ * The XML attribute with a difference; the query parameter of the same name
+ * says that the value is a difference.
  */
 export const CHANGE = "change";
 
@@ -90,21 +91,25 @@ export type UpdateGroup = "sku" | "price" | "stock" | "master data" | "texts";
 /** The rules of a field whose stored value is a `V`. */
 export interface FieldRule<V extends string | number | null>
   extends ValueRule<string | number> {
-  /** The value before the first one is sent, and after a clear. */
+  /** The value of a new product, and after clearing the field. */
   initial: V;
-  /** An empty value clears the field, or falls back to `initial`. */
+  /** Whether an empty value clears the field or sets `initial`. */
   clears: boolean;
-  /** A new product must have it. */
+  /** Whether a new product must have the field. */
   required: boolean;
-  /** `PUT …/attribute/:attribute/:value` may change it. */
+  /** Whether `PUT …/attribute/:attribute/:value` may change it. */
   attribute: boolean;
   group: UpdateGroup;
-  /** Kept as sent, not trimmed. */
+  /** The text is kept as sent, not trimmed. */
   verbatim?: true;
   unit?: UnitRule;
-  /** A document may say which value it expects: the XML attribute `EXPECTED`. */
+  /**
+   * A document may give the expected value, in the XML attribute `EXPECTED`.
+   */
   expectable?: true;
-  /** A document may change it by a difference: the XML attribute `CHANGE`. */
+  /**
+   * A document may change it by a difference, in the XML attribute `CHANGE`.
+   */
   difference?: ValueRule<number>;
   label: string;
   /** Names in other systems: lower case, without "_" and "-". */
@@ -115,7 +120,7 @@ interface Place {
   synonyms?: readonly string[];
   group: UpdateGroup;
   label: string;
-  /** True unless given. */
+  /** True by default. */
   attribute?: boolean;
   verbatim?: true;
   unit?: UnitRule;
@@ -150,7 +155,7 @@ function optional<T extends string | number>(
   } as FieldRule<T | null>;
 }
 
-/** A field that falls back to `initial`. */
+/** A field whose default is `initial`. */
 function defaulted<T extends string>(
   rule: ValueRule<T>,
   initial: T,
@@ -265,7 +270,7 @@ export const SCALARS = {
     group: "stock",
     label: "Availability",
     synonyms: ["stockstatus", "available"],
-    // By default the availability follows from the quantity.
+    // The default is the availability that follows from the quantity.
     required: false,
   }),
   available_at: optional(DATE, { group: "stock", label: "Available at" }),
@@ -310,7 +315,7 @@ export const SCALARS = {
   }),
 };
 
-/** The fields that are one text in XML and in an attribute update. */
+/** The fields with one text in XML and in an attribute update. */
 export type ScalarField = keyof typeof SCALARS;
 
 /** The same table, typed for iteration. */
@@ -334,7 +339,7 @@ export interface ProductImage {
   alt: string | null;
 }
 
-/** What an entry of each list holds. */
+/** The content of an entry of each list. */
 interface ListItems {
   categories: string;
   attributes: ProductAttribute;
@@ -348,7 +353,7 @@ export interface ListRule {
   /** The element of an entry. */
   item: string;
   max: number;
-  /** As in `FieldRule`. */
+  /** See `FieldRule`. */
   synonyms: readonly string[];
 }
 
@@ -386,15 +391,15 @@ const BY_SYNONYM: ReadonlyMap<string, string> = new Map(
     ),
 );
 
-/** The field that other systems call by this name; null if there is none. */
+/** The field for which other systems use this name; null if there is none. */
 export function fieldCalled(name: string): string | null {
   return BY_SYNONYM.get(name.toLowerCase().replace(/[-_]/g, "")) ?? null;
 }
 
 /**
- * XML attributes of a read-out that only the service sets, by element. An
- * upload may contain them; they are ignored, so that a product can be uploaded
- * as it was read.
+ * XML attributes in answers that only the service sets, by element. An upload
+ * may contain them, and they are ignored, so that a product can be uploaded as
+ * it was read.
  */
 export const READ_ONLY_ATTRIBUTES: Readonly<
   Record<string, readonly string[]>
@@ -403,14 +408,17 @@ export const READ_ONLY_ATTRIBUTES: Readonly<
   image: ["status", "href", "type", "width", "height", "code", "message"],
 };
 
-/** Names in JSON of texts beside XML attributes that are not `TEXT_NAME`. */
+/**
+ * JSON names, other than `TEXT_NAME`, of texts that stand beside XML
+ * attributes.
+ */
 export const TEXT_NAMES: Readonly<Record<string, string>> = {
   price: "amount",
   image: "url",
 };
 
 /**
- * Elements of a product in a read-out that only the service sets; an upload may
+ * Elements of a product in answers that only the service sets. An upload may
  * contain them, and they are ignored.
  */
 export const READ_ONLY_ELEMENTS: readonly string[] = [
@@ -418,7 +426,7 @@ export const READ_ONLY_ELEMENTS: readonly string[] = [
   "review",
 ];
 
-/** Characters that the texts of the lists may have. */
+/** Limits of the texts in lists, in characters. */
 export const TEXT_LIMITS = {
   category: 255,
   attributeName: 50,
@@ -429,15 +437,15 @@ export const TEXT_LIMITS = {
 type ValueOf<R> = R extends FieldRule<infer V> ? V : never;
 
 /**
- * What a seller says about a product. Decimals are canonical text; null where
- * there is no value (a `quantity`: not tracked).
+ * The values that a seller sets. Decimals are canonical text; null if there is
+ * no value (a `quantity`: not tracked).
  */
 export type ProductFields =
   & { [F in ScalarField]: ValueOf<typeof SCALARS[F]> }
   & { [U in StoredUnit]: string }
   & { [L in ListField]: ListItems[L][] };
 
-/** Whether it is one with entries. */
+/** Whether the field has entries. */
 export function isList(field: string): field is ListField {
   return Object.hasOwn(LISTS, field);
 }

@@ -17,19 +17,19 @@ export const FORMER_FIELDS = [
   "weight",
 ] as const satisfies readonly ScalarField[];
 
-/** With units; in the order in which they are stored. */
+/** The shown fields and units, in the order in which they are stored. */
 const SHOWN = [...FORMER_FIELDS, "currency"] as const;
 
 export type ShownFields = Pick<ProductFields, typeof SHOWN[number]>;
 
-/** A product as it was when it was checked. */
+/** A product at the time of the check. */
 export interface Former extends ShownFields {
   hash: string;
 }
 
 /**
  * Characters of a hash; enough that two versions of a product never have the
- * same.
+ * same hash.
  */
 const HASH_LENGTH = 16;
 
@@ -43,7 +43,7 @@ function hashOf(product: ProductFields): string {
     .digest("base64").slice(0, HASH_LENGTH);
 }
 
-/** What the product is that a row of a document addresses; null: it is new. */
+/** The product that a row of a document addresses; null for a new one. */
 export function formerIn(
   { byId, bySku }: {
     byId: ReadonlyMap<string, ProductFields>;
@@ -59,23 +59,25 @@ export function formerIn(
   return product === undefined ? null : formerOf(product);
 }
 
-/** A stored product that a new one may be meant to be. */
+/** A stored product that a new one probably duplicates. */
 export interface SimilarProduct {
   sku: string;
   title: string;
 }
 
-/** What a dry run keeps of a product. */
+/** The findings of a dry run for a product. */
 export interface Checked {
-  /** null: it is new. */
+  /** null for a new product. */
   former: Former | null;
-  /** Of a new product: a stored one with such an SKU; null: none was found. */
+  /**
+   * For a new product: a stored one with a similar SKU; null if there is none.
+   */
   similar: SimilarProduct | null;
 }
 
 const NOTHING: Checked = { former: null, similar: null };
 
-/** JSON, of a few characters for a new product. */
+/** JSON; a few characters for a new product. */
 export function packChecked(products: readonly Checked[]): string {
   return JSON.stringify(
     products.map(({ former, similar }) =>
@@ -86,7 +88,7 @@ export function packChecked(products: readonly Checked[]): string {
   );
 }
 
-/** What `packChecked` wrote. */
+/** Reads the text of `packChecked`. */
 export function unpackChecked(text: string): Checked[] {
   const packed: (unknown[] | SimilarProduct | null)[] = JSON.parse(text);
   return packed.map((one) => {
@@ -100,8 +102,8 @@ export function unpackChecked(text: string): Checked[] {
 }
 
 /**
- * The problem if a product has changed since its check; null if it has not.
- * Both are null where there is no such product.
+ * The problem if a product has changed since its check; otherwise null. Both
+ * arguments are null if there is no such product.
  */
 export function changedSinceCheck(
   current: ProductFields | null,

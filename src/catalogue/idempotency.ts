@@ -1,4 +1,4 @@
-/** Requests that are carried out once, however often they are sent. */
+/** Requests that are executed once, however often they are sent. */
 import { createHash, type Hash } from "node:crypto";
 import type { Sql, Tx } from "../database/db.ts";
 import { DAY_MS } from "../lib/durations.ts";
@@ -30,18 +30,18 @@ export interface FoundKey {
 
 interface Once<T> {
   seller: Seller;
-  /** null: without a key. */
+  /** null: a request without a key. */
   request: KeyedRequest | null;
   body: readonly Uint8Array[];
   /** Executes the request; calls `findKeyUse` and `storeKeyUse` in its write. */
   carryOut: (use: KeyUse | null) => Promise<T>;
-  /** The answer to the same request before. */
+  /** The answer to a repeated request. */
   again: (used: FoundKey) => T;
 }
 
 /**
- * Runs a request unless it was carried out with its key before. Throws 409 for
- * a key in progress, 422 for one used for another request. The codes and
+ * Executes a request unless it was already executed with its key. Throws 409
+ * for a key in progress, 422 for a key of another request. The codes and
  * statuses are those of draft-ietf-httpapi-idempotency-key-header-07, section
  * 2.6.
  */
@@ -62,7 +62,7 @@ export async function executeOnce<T>(
   );
 }
 
-/** The hash of a request, to which its body is added. */
+/** The hash of a request, to which the caller adds the body. */
 export function beginHash({ target }: KeyedRequest): Hash {
   return createHash("sha256").update(target).update("\0");
 }
@@ -144,7 +144,7 @@ async function findUsedKey(
   return found === undefined ? null : { ...found, made: found.made ?? "" };
 }
 
-/** What a request made, if anything. */
+/** The record that a request created, if any. */
 export interface Made {
   transactionId?: string;
   importId?: string;

@@ -22,14 +22,16 @@ import type { CategoryList } from "./category_rules.ts";
 import { dayOf } from "../lib/values.ts";
 import { findProducts, type Groups, waitForSkus } from "./product_rows.ts";
 
-/** The products that a plan is about. */
+/** The products that a plan concerns. */
 export interface PlanRequest {
   seller: Seller & Partial<Caller>;
   ids: readonly string[];
   skus: readonly string[];
-  /** Only the columns of these are needed; null: all. */
+  /** The columns that are needed; null: all. */
   groups?: Groups | null;
-  /** The categories that the products get; undefined: rules are not checked. */
+  /**
+   * The categories that the products get; undefined if rules are not checked.
+   */
   categories?: readonly string[];
 }
 
@@ -42,13 +44,13 @@ export interface PlanData extends Standing {
   byId: ReadonlyMap<string, Product>;
   bySku: ReadonlyMap<string, Product>;
   /**
-   * Includes the categories of the wanted products; null: rules are not
+   * Includes the categories of the wanted products; null if rules are not
    * checked.
    */
   categories: CategoryList | null;
 }
 
-/** Reads for a dry run, or reads again what the write has locked. */
+/** Reads the data for a dry run, or again after the write has locked it. */
 export async function loadForPlan(
   sql: Sql,
   services: LoadServices,
@@ -96,8 +98,8 @@ async function ruledBy(
 export type ReadOnce = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**
- * As `loadForPlan`, with one read for each few products: for any number of
- * products.
+ * Like `loadForPlan`, with one read for every few products, so for any number
+ * of products.
  */
 export async function loadInSteps(
   read: ReadOnce,
@@ -124,7 +126,7 @@ export async function loadInSteps(
   return { ...loaded, byId, bySku, categories: together(lists) };
 }
 
-/** The categories of all products; null: rules are not checked. */
+/** The categories of all products; null if rules are not checked. */
 function together(lists: readonly CategoryList[]): CategoryList | null {
   if (lists.length < 2) return lists[0] ?? null;
   return {
@@ -140,7 +142,7 @@ function together(lists: readonly CategoryList[]): CategoryList | null {
   };
 }
 
-/** The products by both of their keys. */
+/** The products by id and by SKU. */
 export function indexProducts(products: readonly Product[]) {
   const byId = new Map<string, Product>();
   const bySku = new Map<string, Product>();
@@ -152,7 +154,7 @@ export function indexProducts(products: readonly Product[]) {
 }
 
 export interface WriteRequest extends PlanRequest {
-  /** URLs of images that products may show afterwards. */
+  /** URLs of images that products may show after the write. */
   images: Iterable<string>;
   use: KeyUse | null;
 }

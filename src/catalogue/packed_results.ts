@@ -1,8 +1,8 @@
 /**
- * The results of an upload as they are stored: JSON of `[letters and ids, SKUs,
- * { index: image ordinals }]`. Every upload stores them, one that changes
- * nothing too, so their size decides how fast the database grows: in this form
- * an unchanged product takes 26 characters and its SKU, less than in any
+ * The results of an upload in their stored form: JSON of `[letters and ids,
+ * SKUs, { index: image ordinals }]`. Every upload stores them, even one that
+ * changes nothing, so their size decides how fast the database grows. In this
+ * form an unchanged product takes 26 characters and its SKU, less than in any
  * uncompressed document.
  */
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
@@ -25,7 +25,7 @@ const SHORT_ID = 22;
 /** A letter and an id. */
 const ENTRY = 1 + SHORT_ID;
 const BASE64URL = { alphabet: "base64url" } as const;
-/** Stands for the id of a product that was refused. */
+/** Replaces the id of a refused product. */
 const NO_ID = "A".repeat(SHORT_ID);
 
 type Packed = [string, (string | null)[], Record<string, number[]>];
@@ -45,7 +45,9 @@ export function packResults(results: readonly TransactionResult[]): string {
   return JSON.stringify(packed);
 }
 
-/** Reads what `packResults` wrote; unpacks each result only when it is used. */
+/**
+ * Reads the text of `packResults`; unpacks each result only when it is used.
+ */
 export class PackedResults {
   readonly #entries: string;
   readonly #skus: readonly (string | null)[];
@@ -70,7 +72,7 @@ export class PackedResults {
     };
   }
 
-  /** The results from one index up to, and without, another. */
+  /** The results from one index up to another, which is excluded. */
   slice(from = 0, to = this.length): TransactionResult[] {
     const count = Math.max(0, Math.min(to, this.length) - from);
     return Array.from({ length: count }, (_, n) => this.at(from + n));
@@ -78,8 +80,9 @@ export class PackedResults {
 }
 
 /**
- * Encodes all ids together, which takes a quarter of the time. Each gets two
- * more bytes, so that it has 24 characters: base64 turns three bytes into four.
+ * Encodes all ids together, which takes a quarter of the time. Two more bytes
+ * are added to each id, so that it gets 24 characters: base64 turns three bytes
+ * into four.
  */
 function shortIds(ids: readonly string[]): string[] {
   const hex = ids.map((id) => `${id}0000`).join("").replaceAll("-", "");

@@ -6,8 +6,8 @@
  *
  * The product row keeps the former prices that are or may become the lowest
  * one, so that neither reads nor changes need older rows. It also keeps its
- * newest changes, which move to one row of `price_changes` together: a row for
- * each change took a sixth of the time of the change.
+ * newest changes, which together move to one row of `price_changes`: with a row
+ * for each change, the row took a sixth of the time of a change.
  */
 import type { Config } from "../config.ts";
 import { insertInto, type Sql, type Tx } from "../database/db.ts";
@@ -18,35 +18,39 @@ import type { ProductFields } from "./fields.ts";
 /** The lowest price is that of this many days before the current price. */
 export const LOWEST_PRICE_DAYS = 30;
 
-/** What a product keeps about its former prices. */
+/** The former prices that a product keeps. */
 export interface FormerPrices {
-  /** Names the row of the changes before those that it keeps; null: none. */
+  /** The `changed_at` of its newest row in `price_changes`; null: none. */
   price_row: number | null;
   /**
-   * Its newest changes: a line with the price and currency before them, then one
-   * for each in their order, with the time, the price, the currency and who made
-   * it; then "@" and the key, where that is another one than of the line before.
-   * null: there are none.
+   * Its newest changes: a line with the price and currency before them, then a
+   * line for each, in order, with the time, the price, the currency and who
+   * made it; and "@" with the key, if it differs from the key of the line
+   * before. null: none.
    */
   recent_prices: string | null;
   /**
    * Prices that are or may become the lowest, one line each: currency, price,
    * end; ordered by end. A price is left out if a later price of its currency
-   * was not higher, so the first line of a currency is its lowest price. It is
-   * also left out if a lower price ended on the same day, which then counts
-   * until the last price of that day ended. null: there was none.
+   * was not higher, so the first line of a currency is its lowest price. A
+   * price is also left out if a lower price ended on the same day; the lower
+   * one then counts until the last price of that day ended. null if there was
+   * none.
    */
   former_prices: string | null;
 }
 
 /**
- * The longest text, enough for the days of four currencies. Beyond it the
- * prices that ended first are dropped, so that a change reads a bounded text.
+ * The longest text, enough for the days of four currencies. Beyond it, prices
+ * that ended first are dropped, so that a change reads a bounded text.
  */
 const MOST_LENGTH = 4 * LOWEST_PRICE_DAYS *
   "SEK 9999999999.9999 1774000000000\n".length;
 
-/** Changes longer than this go to a row of their own before the next one. */
+/**
+ * If a product's changes are longer than this, the next change first moves them
+ * to a row in `price_changes`.
+ */
 const MOST_RECENT = 320;
 
 export const NO_FORMER_PRICE: FormerPrices = {
@@ -57,7 +61,7 @@ export const NO_FORMER_PRICE: FormerPrices = {
 
 type Price = Pick<ProductFields, "price" | "currency">;
 
-/** What an update does to the price of a product. */
+/** A change of the price of a product. */
 export interface PriceChange {
   before: Price & FormerPrices & { id: string };
   after: Price;
@@ -66,7 +70,8 @@ export interface PriceChange {
 }
 
 /**
- * The lowest price before the current one, in the same currency; null: none.
+ * The lowest price before the current one, in the same currency; null if there
+ * is none.
  */
 export function lowestPrice(
   { former_prices, currency }: Price & FormerPrices,
@@ -81,23 +86,23 @@ export function lowestPrice(
   return null;
 }
 
-/** A row of `price_changes`, and its product. */
+/** A row of `price_changes`. */
 export interface PriceRow {
   product_id: string;
   /**
    * The time of the first change after those in the row; it identifies the row.
    */
   changed_at: number;
-  /** Names the row of the changes before; null: none. */
+  /** The `changed_at` of the row with the changes before; null: none. */
   former_at: number | null;
-  /** As `recent_prices`. */
+  /** See `recent_prices`. */
   changes: string;
 }
 
 /** What the product row keeps after a change. */
 export interface KeptPrices {
   kept: FormerPrices;
-  /** Changes that move to a row of their own; null: none. */
+  /** Changes that move to a row in `price_changes`; null: none. */
   row: PriceRow | null;
 }
 
@@ -105,11 +110,11 @@ export interface KeptPrices {
 export interface ChangedBy {
   /** `attribute`, or `upload`, `import` or `undo` with an id. */
   what: string;
-  /** The seller's key; null: it is not known. */
+  /** The seller's key; null if it is not known. */
   keyId: string | null;
 }
 
-/** What the product row keeps after a change that `by` made. */
+/** The columns of the product row after a change by `by`. */
 export function changePrice(
   { before, after, at }: PriceChange,
   by: ChangedBy,
@@ -134,8 +139,8 @@ export function changePrice(
 }
 
 /**
- * The key of a change that follows `lines`; empty if it also made the last
- * change.
+ * The key of a change that follows `lines`, as a suffix of its line; "" if the
+ * last change has the same key.
  */
 function keySuffix(lines: string, { keyId }: ChangedBy): string {
   const last = lines.lastIndexOf(" @");
@@ -145,7 +150,7 @@ function keySuffix(lines: string, { keyId }: ChangedBy): string {
   return keyId === former ? "" : ` @${keyId ?? ""}`;
 }
 
-/** As `FormerPrices.former_prices`, once a price has ended at `at`. */
+/** The value of `FormerPrices.former_prices` once a price has ended at `at`. */
 export function withFormerPrice(
   { currency, price, former_prices }: PriceChange["before"],
   at: number,
@@ -175,7 +180,7 @@ export function withFormerPrice(
   return newestLines(left + writeLine(ended));
 }
 
-/** In UTC. */
+/** The UTC day of a time. */
 function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
@@ -230,7 +235,7 @@ const INSERT = insertInto("price_changes", [
   ...["seller_no", "changed_at", "product_id", "former_at", "changes"],
 ]);
 
-/** Stores changes that their products no longer keep. */
+/** Stores changes that product rows no longer keep. */
 export function insertPriceRows(
   tx: Tx,
   sellerNo: number,
@@ -256,9 +261,9 @@ export interface ShownPriceChange {
   place: PricePlace;
 }
 
-/** A place among the changes of a product. */
+/** A place in the price history of a product. */
 export interface PricePlace {
-  /** The row with the earlier changes; null: the product row has them. */
+  /** The row with the earlier changes; null if the product row has them. */
   row: number | null;
   /** Only changes before this time, in Unix milliseconds. */
   before: number;
@@ -267,12 +272,12 @@ export interface PricePlace {
 /** The place of the newest change. */
 export const NEWEST_PRICE: PricePlace = { row: null, before: Infinity };
 
-/** So many rows have more changes than a page shows. */
+/** This many rows have more changes than a page shows. */
 const ROWS_AT_ONCE = 250;
 
 /**
- * `CROSS JOIN` makes SQLite follow the chain: by a join it would read all
- * changes of the seller for each one of the product.
+ * `CROSS JOIN` makes SQLite follow the chain of rows; with a plain join it
+ * would read all price changes of the seller for each row of the product.
  */
 const LIST = `WITH RECURSIVE chain AS (
     SELECT changed_at, former_at, changes, 1 AS place FROM price_changes
@@ -292,8 +297,8 @@ interface ReadRow {
 }
 
 /**
- * Changes of a product after `since`, from `place` back in time, the newest
- * first; and the place where they continue, null at the end.
+ * Changes of a product after `since`, from `place` on towards older ones, the
+ * newest first; and the place where they continue, null at the end.
  */
 export async function listPriceChanges(
   sql: Sql,
@@ -322,7 +327,7 @@ export async function listPriceChanges(
   return { changes, next: isOver ? null : changes.at(-1)?.place ?? null };
 }
 
-/** The newest first. */
+/** The changes in a row, the newest first. */
 function changesOf({ row, changes }: ReadRow): ShownPriceChange[] {
   const [begin, ...lines] = changes.split("\n").slice(0, -1);
   const [price, currency] = begin.split(" ");
@@ -341,7 +346,7 @@ function changesOf({ row, changes }: ReadRow): ShownPriceChange[] {
   }).reverse();
 }
 
-/** The time after which changes are shown. */
+/** The time from which changes are shown. */
 export function pricesShownSince(
   now: number,
   { keepPricesDays: days }: Pick<Config, "keepPricesDays">,

@@ -24,7 +24,7 @@ import {
 import type { FormerPrices } from "./price_changes.ts";
 import type { ReviewColumns } from "./review.ts";
 
-/** A product as it is to be stored; the write sets its times. */
+/** A product to be stored; the write sets its times. */
 export interface ProductContent extends ProductFields {
   /** UUID, version 7. */
   id: string;
@@ -37,13 +37,13 @@ export interface Product extends ProductContent, ReviewColumns, FormerPrices {
 }
 
 export interface ProductChange {
-  /** null: it is new. */
+  /** null for a new product. */
   before: Product | null;
-  /** null: it is deleted. */
+  /** null if it is deleted. */
   after: ProductContent | null;
 }
 
-/** A change: what is left out keeps its value, null clears it. */
+/** A change: missing fields keep their values, null clears a field. */
 export type ProductPatch = {
   [F in keyof ProductFields]?: ProductFields[F] | null;
 };
@@ -54,8 +54,8 @@ export const readAttributeValue = lineReader(TEXT_LIMITS.attributeValue);
 export const readAlt = lineReader(TEXT_LIMITS.alt);
 
 /**
- * Reads one scalar's text: its value, null where it clears the field, or the
- * problem.
+ * Reads one scalar's text; returns its value, null if it clears the field, or
+ * the problem.
  */
 export function readScalar(
   field: ScalarField,
@@ -79,9 +79,9 @@ const REQUIRED = SCALAR_NAMES.filter((field) => SCALAR_RULES[field].required);
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Returns the product after the change and its problems. `current` is null for
- * a new product. `unread` names fields that were sent and could not be read;
- * their problems are already reported. Use the product only if there are no
+ * Returns the changed product and its problems. `current` is null for a new
+ * product. `unread` has the fields that were sent but could not be read; their
+ * problems are already reported. The product is valid only if there are no
  * problems.
  */
 export function applyPatch(
@@ -149,8 +149,8 @@ function mergePatch(
 }
 
 /**
- * A quantity that is sent without an availability sets it to `in_stock` or
- * `out_of_stock`.
+ * Sets the availability to `in_stock` or `out_of_stock` if only the quantity is
+ * sent.
  */
 function followQuantity(fields: ProductFields, patch: ProductPatch): void {
   if (typeof patch.quantity !== "number") return;
@@ -175,8 +175,8 @@ export const TIED_FIELDS: readonly (readonly (keyof ProductFields)[])[] = [
 ];
 
 /**
- * Violations of the rules between fields, after `patch` changed `current` to
- * `fields`; skips rules about an `unsure` field.
+ * Violations of rules between fields, after `patch` changed `current` to
+ * `fields`; skips rules about a field in `unknown`.
  */
 export function fieldConflicts(
   current: ProductFields | null,
@@ -216,7 +216,10 @@ export function fieldConflicts(
   return problems;
 }
 
-/** Another product of the seller, with the id `owner`, has the SKU. */
+/**
+ * The problem of a SKU that another product of the seller has, with the id
+ * `owner`.
+ */
 export function skuTaken(sku: string, owner: string): FieldProblem {
   return {
     field: "sku",
@@ -261,7 +264,7 @@ export function sameFields(a: ProductFields, b: ProductFields): boolean {
     sameList(a.images, b.images, (x, y) => x.url === y.url && x.alt === y.alt);
 }
 
-/** The same ones in the same order. */
+/** Whether two products have the same categories in the same order. */
 export function sameCategories(
   a: Pick<ProductFields, "categories">,
   b: Pick<ProductFields, "categories">,
@@ -269,7 +272,7 @@ export function sameCategories(
   return sameList(a.categories, b.categories, (x, y) => x === y);
 }
 
-/** Likewise. */
+/** Whether two products have the same attributes in the same order. */
 export function sameAttributes(
   a: Pick<ProductFields, "attributes">,
   b: Pick<ProductFields, "attributes">,

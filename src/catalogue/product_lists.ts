@@ -45,15 +45,15 @@ export interface ProductFilter {
 }
 
 /**
- * Products whose GTINs one read compares, in two milliseconds. GTINs have no
- * index: as they come in no order, each product of an upload would change
- * another page of the index, which took a sixth of the upload's time.
+ * The most products whose GTINs one read compares, in two milliseconds. GTINs
+ * have no index: they are in no order, so each product of an upload would
+ * change another page of the index, which took a sixth of the upload's time.
  */
 export const GTIN_ROWS = 5_000;
 
 /**
- * The seller's products behind `after` that pass the filter, in order of
- * creation, which changes do not affect. With a filter it ends after
+ * The seller's products after `after` that match the filter, in order of
+ * creation, which changes do not affect. With a filter the list ends after
  * `SCAN_ROWS` rows, with a GTIN after `GTIN_ROWS` rows, so it may contain few
  * products or none although more follow.
  */
@@ -101,7 +101,7 @@ function isEmpty(filter: Partial<ProductFilter>): boolean {
   return Object.values(filter).every((wanted) => wanted === null);
 }
 
-/** The id of the product at a position from 1 on, in order of creation. */
+/** The id of the product at a position, from 1, in order of creation. */
 async function idAt(
   sql: Sql,
   sellerNo: number,
@@ -141,7 +141,8 @@ async function passingRows(
     "review_state = ?": review,
     "updated_at >= ?": updatedSince,
   });
-  // The two engines differ in which letters they consider equal.
+  // The text is compared here, because the engines differ in which letters they
+  // consider equal.
   const columns = [
     "id",
     ...text === null ? [] : ["sku", "title"],
@@ -163,7 +164,7 @@ async function passingRows(
 
 type NamedRow = Pick<ProductRow, "id" | "sku" | "title" | "images">;
 
-/** The condition of products with an image in this state. */
+/** The condition of products that have an image in this state. */
 async function withImages(
   sql: Sql,
   sellerNo: number,
@@ -200,8 +201,8 @@ export interface Deletion extends DeletionPlace {
 
 /**
  * The products that the seller deleted at `since` or later, the oldest deletion
- * first, up to `SCAN_ROWS` rows behind `after`. `text` is part of the SKU, in
- * any case.
+ * first, from up to `SCAN_ROWS` rows after `after`. `text` is part of the SKU,
+ * in any case.
  */
 export async function listDeletions(
   sql: Sql,
@@ -314,9 +315,10 @@ export async function changedProducts(
 }
 
 /**
- * The place where the feed continues. It skips unreachable servers; once one is
- * back, the feed starts again from where it skipped that server. Some products
- * then come twice, each in its current version, and none is missed.
+ * The place where the feed continues. Unreachable servers are skipped; once one
+ * is reachable again, the feed continues from the place at which it skipped
+ * that server. So some products are repeated, each in its current version, and
+ * none is missed.
  */
 function resumeCursor(
   { lacks, ...place }: ChangeCursor,
@@ -349,7 +351,7 @@ function byPlace(a: ChangePlace, b: ChangePlace): number {
   return a.change - b.change || (a.productId < b.productId ? -1 : 1);
 }
 
-/** After the first of two places, up to the second. */
+/** The condition of changes after one place, up to another. */
 const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)";
 
 export interface OwnedRow {
@@ -417,7 +419,7 @@ interface ImageRow {
   message: string | null;
 }
 
-/** The state of the images of these products of a seller, by URL. */
+/** The states of the images of a seller's products, by URL. */
 export async function shownImages(
   sql: Sql,
   sellerNo: number,

@@ -9,12 +9,12 @@ import type { Quota } from "../sellers/usage_rows.ts";
 import { PRODUCTS_LIMIT } from "./fields.ts";
 
 /**
- * The quota has little room if it is less than the products of this many
- * uploads.
+ * A quota whose rest is less than the products of this many uploads has little
+ * room.
  */
 const NEAR = 64 * PRODUCTS_LIMIT;
 
-/** Whether uploads with new products have to run one after the other. */
+/** Whether uploads with new products must run one after the other. */
 export function hasLittleRoom(
   { limit, used }: Quota,
   created: number,

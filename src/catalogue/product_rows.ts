@@ -77,8 +77,8 @@ interface ProductsByName {
 export type Groups = ReadonlySet<UpdateGroup>;
 
 /**
- * The groups that a change of these fields needs. A reviewed field needs all
- * reviewed fields.
+ * The groups of columns that a change of these fields needs. A reviewed field
+ * needs all reviewed fields.
  */
 export function groupsOf(
   fields: Iterable<keyof ProductFields>,
@@ -91,16 +91,17 @@ export function groupsOf(
   return groups;
 }
 
-/** The groups, with those of the fields that a dry run shows. */
+/** Adds the groups of the fields that a dry run shows. */
 export function withFormer(groups: Groups | null): Groups | null {
   return groups && new Set([...groups, ...FORMER_FIELDS.map(groupOf)]);
 }
 
 /**
  * Waits for other uploads of the same products, which have the same first SKU,
- * before any row is locked. At a row they would wait as well. But a SELECT that
- * has waited for a row then looks up the current version of each row it found
- * before, which took half of the CPU time of eight concurrent uploads.
+ * before any row is locked. Without this, uploads would wait at a row. But a
+ * SELECT that has waited for a row then looks up the current version of each
+ * row it found before, which took half of the CPU time of eight concurrent
+ * uploads.
  */
 export async function waitForSkus(
   tx: Tx,
@@ -113,8 +114,8 @@ export async function waitForSkus(
 }
 
 /**
- * The seller's products with one of these ids or SKUs. A write locks them, in
- * the order of their SKUs, so that nothing changes them before it commits.
+ * The seller's products with one of these ids or SKUs. In a write, locks them
+ * in the order of their SKUs, so that nothing changes them before the commit.
  */
 export async function findProducts(
   sql: Sql,
@@ -151,9 +152,8 @@ export async function findProducts(
 const MANY = 2 * PRODUCTS_LIMIT;
 
 /**
- * As `findProducts`, for any number of names. Products that are named by their
- * ids are locked by their SKUs as well, so that all locks are taken in the
- * order of SKUs.
+ * Like `findProducts`, for any number of names. Products found by their ids are
+ * then locked by their SKUs, so that all locks are taken in the order of SKUs.
  */
 async function findMany(
   sql: Sql,
@@ -187,7 +187,7 @@ async function findMany(
     }
   };
   await find("sku", [...wanted].sort());
-  // These products got another SKU meanwhile.
+  // The SKUs of these products have changed meanwhile.
   await find("id", [...missing]);
   return products;
 }
@@ -207,9 +207,9 @@ function lookupOf(
 }
 
 /**
- * Looks the products of `n` SKUs up one after the other: with outdated
+ * Looks up the products of `n` SKUs one after the other. With outdated
  * statistics PostgreSQL assumes that a growing seller has few products, and
- * would read all of them.
+ * would otherwise read all of them.
  */
 function oneByOne(n: number, lock: string, select = SELECT): string {
   const keys = Array.from({ length: n }, (_, i) => `($${i + 2}::text)`);
@@ -234,7 +234,10 @@ function lookup(columns: readonly Column[]): Lookup {
 
 const WHOLE_PRODUCT = lookup(COLUMNS);
 
-/** The product with this SKU, else the one with this id; null when none. */
+/**
+ * The product with this SKU, otherwise the one with this id; null if there is
+ * none.
+ */
 export function findBySkuOrId(
   sql: Sql,
   sellerNo: number,
@@ -243,7 +246,7 @@ export function findBySkuOrId(
   return findOne(sql, WHOLE_PRODUCT, sellerNo, skuOrId);
 }
 
-/** As `findBySkuOrId`; locks the product. */
+/** Like `findBySkuOrId`, and locks the product. */
 export function lockBySkuOrId(
   tx: Tx,
   sellerNo: number,
@@ -253,8 +256,8 @@ export function lockBySkuOrId(
 }
 
 /**
- * As `lockBySkuOrId`, with the columns of one group and those tied to them by a
- * rule; only these may be changed.
+ * Like `lockBySkuOrId`, with the columns of one group and of fields tied to
+ * them by a rule; only these may be changed.
  */
 export function lockGroup(
   tx: Tx,
@@ -265,7 +268,7 @@ export function lockGroup(
   return lockOne(tx, COLUMNS_OF_GROUP[group], sellerNo, skuOrId);
 }
 
-/** Reads twice, because the SKU may have changed its product meanwhile. */
+/** Reads twice, because the SKU may have moved to another product meanwhile. */
 async function lockOne(
   tx: Tx,
   by: Lookup,
@@ -290,11 +293,11 @@ async function findOne(
   return row === undefined ? null : toPartialProduct(row);
 }
 
-/** Both keys of a seller; its products are stored under the number. */
+/** The id and the number of a seller; products are stored under the number. */
 export type SellerKeys = Pick<Seller, "id" | "no">;
 
 export interface RowChange extends ProductChange {
-  /** The values of a new product; null where it is not new. */
+  /** The values of a new product; otherwise null. */
   created: Values | null;
   /** Changed columns, one bit each; 0 if new; compared with `INITIAL` if deleted. */
   changed: number;
@@ -307,8 +310,9 @@ export function rowChange({ before, after }: ProductChange): RowChange {
 }
 
 /**
- * Writes changed products in the order of the list; a `unique` DbError if an
- * SKU is taken. `by` is who changes prices; null where none changes.
+ * Writes changed products in the order of the list; throws a `DbError` of kind
+ * `unique` if a SKU is taken. `by` is who changes prices; null if no price
+ * changes.
  */
 export async function writeProducts(
   tx: Tx,
@@ -317,7 +321,7 @@ export async function writeProducts(
   by: ChangedBy | null,
 ): Promise<void> {
   if (changes.length === 0) return;
-  // A transaction of PostgreSQL has only so many numbers.
+  // A transaction on PostgreSQL has a limited number of change numbers.
   const share = Math.ceil(changes.length / NUMBERS);
   const created: Created[] = [];
   const updated: Updated[] = [];
@@ -333,14 +337,14 @@ export async function writeProducts(
   const first = await tx.takeChanges(numbers, seller.no);
   await deleteProducts(tx, seller, deleted, first);
   await updateProducts(tx, seller, updated, first, by);
-  // Inserted in one order, so that two writes with the same new SKUs do not
+  // Inserted in a fixed order, so that two writes with the same new SKUs do not
   // deadlock.
   await insertProducts(tx, seller, created.toSorted(bySku), first);
   const more = created.length - deleted.length;
   await addUsage(tx, seller.no, "products", more);
 }
 
-/** As `writeProducts`, for one product that exists and is not deleted. */
+/** Like `writeProducts`, for one existing product that is not deleted. */
 export async function writeProduct(
   tx: Tx,
   { no }: SellerKeys,
@@ -376,7 +380,7 @@ interface Deleted extends WithChangeIndex {
 interface Updated extends WithChangeIndex {
   before: Product;
   after: ProductContent;
-  /** As in `differences`. */
+  /** See `differences`. */
   changed: number;
 }
 
@@ -397,7 +401,7 @@ async function insertProducts(
   );
 }
 
-/** Stores a tombstone of each, with the name of its seller. */
+/** Stores a tombstone for each product, with the name of its seller. */
 async function deleteProducts(
   tx: Tx,
   seller: SellerKeys,
@@ -426,7 +430,7 @@ async function deleteProducts(
   );
 }
 
-/** Products whose new values are in memory at the same time. */
+/** How many products' new values are in memory at the same time. */
 const UPDATED_AT_ONCE = 256;
 
 async function updateProducts(
@@ -437,8 +441,8 @@ async function updateProducts(
   by: ChangedBy | null,
 ): Promise<void> {
   await freeSkus(tx, no, updated);
-  // Products whose same columns change share a statement. Ordered by id,
-  // neighbouring rows are written together.
+  // Products whose changed columns are the same share a statement. Order by id,
+  // so that neighbouring rows are written together.
   const alike = Map.groupBy(updated.toSorted(byId), updateStatement);
   for (const [update, rows] of alike) {
     for (let at = 0; at < rows.length; at += UPDATED_AT_ONCE) {
@@ -462,7 +466,7 @@ async function updateAlike(
     rows.map(({ place, before, after, changed }) => {
       const hasNewPrice = (changed & PRICE_BITS) !== 0;
       // The time of a product never decreases, even if the clocks of processes
-      // differ, and no two price changes of a product have the same time.
+      // differ, and two price changes of a product never have the same time.
       const least = before.updated_at + (hasNewPrice ? 1 : 0);
       const at = Math.max(first.at, least);
       const values: Param[] = [first.number + place, at];
@@ -492,8 +496,9 @@ async function updateAlike(
 }
 
 /**
- * SKUs may be swapped within one request, so all changing ones get a
- * placeholder first. Its control character cannot occur in a seller's SKU.
+ * SKUs may be swapped within one request, so all changing SKUs are first
+ * replaced by placeholders, whose control character cannot occur in a seller's
+ * SKU.
  */
 async function freeSkus(
   tx: Tx,
@@ -532,7 +537,9 @@ const GROUP_BITS = CONTENT.map((column) =>
   1 << GROUPS.indexOf(groupOf(column))
 );
 
-/** Bits, as in `differences`, of the columns whose change is a price change. */
+/**
+ * The bits of the columns whose change is a price change; see `differences`.
+ */
 const PRICE_BITS = 1 << CONTENT.indexOf("price") |
   1 << CONTENT.indexOf("currency");
 
@@ -558,15 +565,18 @@ function groupColumns(groups: Groups): Column[] {
   return COLUMNS.filter((column) => needed.has(column));
 }
 
-/** The statement that writes some of these groups. */
+/** The statement that writes certain groups. */
 interface Update {
   columns: readonly ContentColumn[];
-  /** It writes `PRICE_COLUMNS`, too. */
+  /** Whether it also writes `PRICE_COLUMNS`. */
   priced: boolean;
   sql: string;
 }
 
-/** The statements by the groups that they write, a bit for each group. */
+/**
+ * The statements by the groups that they write: the index has a bit for each
+ * group.
+ */
 const UPDATES = Array.from(
   { length: 2 ** GROUPS.length },
   (_, groups): Update => {

@@ -1,4 +1,4 @@
-/** A product as the values of its columns, and back. */
+/** Converts products to the values of their columns, and back. */
 import type { Param } from "../database/db.ts";
 import {
   isList,
@@ -19,7 +19,7 @@ const SINGLE = [...SCALAR_NAMES, ...STORED_UNITS] as const;
 
 export type ContentColumn = keyof ProductFields;
 
-/** The columns of all that a seller says about a product. */
+/** The columns with the values that a seller sets. */
 export const CONTENT: readonly ContentColumn[] = [
   ...SINGLE,
   ...LIST_NAMES,
@@ -42,13 +42,13 @@ export const OWN_COLUMNS = [
   "review_at",
   "review",
 ] as const;
-/** What is kept about former prices; see `price_changes.ts`. */
+/** The columns of former prices; see `price_changes.ts`. */
 export const PRICE_COLUMNS = [
   "price_row",
   "recent_prices",
   "former_prices",
 ] as const;
-/** All that a `Product` holds. */
+/** The columns of a `Product`. */
 export const COLUMNS = [
   ...OWN_COLUMNS,
   ...PRICE_COLUMNS,
@@ -64,7 +64,7 @@ export type ProductRow =
 /** The values of `CONTENT`, in its order; the lists are JSON. */
 export type Values = readonly Param[];
 
-/** Most lists of most products are empty: this saves a parse. */
+/** Parses a JSON list. Most lists are empty, which needs no parser. */
 export function parseJsonList(json: string): unknown[] {
   return json === "[]" ? [] : JSON.parse(json);
 }
@@ -103,7 +103,7 @@ export function differences(one: ProductFields, other: ProductFields): number {
   let bits = 0;
   for (let place = 0; place < CONTENT.length; place++) {
     const column = CONTENT[place];
-    // Identical list objects need no comparison as JSON.
+    // The same list object needs no comparison.
     if (one[column] === other[column]) continue;
     if (columnValue(one, column) !== columnValue(other, column)) {
       bits |= 1 << place;
@@ -112,12 +112,12 @@ export function differences(one: ProductFields, other: ProductFields): number {
   return bits;
 }
 
-/** The values of a product of which nothing was sent. */
+/** The values of an empty product. */
 export const NO_VALUES: Values = columnValues(INITIAL);
 
 /**
  * Has every property from the start: V8 turns an object whose properties are
- * added one by one into a hash table, which is several times slower to use.
+ * added one by one into a hash table, which is several times slower.
  */
 const BLANK: Product = templateOf({
   ...INITIAL,
@@ -128,7 +128,7 @@ const BLANK: Product = templateOf({
   updated_at: 0,
 });
 
-/** The product of a row that has only some of the columns. */
+/** The product of a row with only some of the columns. */
 export function toPartialProduct(row: Partial<ProductRow>): Product {
   const product: Record<string, unknown> = { ...BLANK };
   for (const column in row) {

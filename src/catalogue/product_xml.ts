@@ -23,9 +23,8 @@ const UNITS = SCALAR_NAMES.flatMap((field) => {
 });
 
 /**
- * A `<product>` without the fields that have no value. `images` has the state of
- * each image by URL; the product names its
- * `owner`, if given.
+ * A `<product>` with the fields that have a value. `images` has the state of
+ * each image by URL; `owner`, if given, is named in the product.
  */
 export function productNode(
   product: Product,
@@ -56,7 +55,7 @@ export function productNode(
   return node;
 }
 
-/** The former values of a product that a dry run shows. */
+/** The former values of a product as a dry run shows them. */
 export function formerNode(former: Former): XmlNode {
   return scalarNodes(former, FORMER_FIELDS);
 }
@@ -100,7 +99,7 @@ function reviewNode(product: Product): XmlNode | undefined {
   };
 }
 
-/** A deleted product; with its seller in the operator's feed. */
+/** A deleted product; the operator's feed adds its seller. */
 export function tombstoneNode(
   { id, sku, deletedAt, owner }: Omit<Tombstone, "owner"> & { owner?: Owner },
 ): XmlNode {
@@ -116,7 +115,7 @@ function ownerAttributes(owner?: Owner): XmlNode {
   return { "@seller": owner?.name, "@seller_id": owner?.id };
 }
 
-/** For an empty list, XML has no element and JSON an empty array. */
+/** An empty list has no element in XML, and is an empty array in JSON. */
 export function listNode(
   name: string,
   items: (string | XmlNode)[],

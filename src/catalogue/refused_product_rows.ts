@@ -15,8 +15,8 @@ const LEAST_KEPT_BYTES = 4 * 1_024;
 const OF = ["seller_no", "transaction_id"];
 
 /**
- * Stores the products that an upload refused, and deletes the seller's oldest
- * such records while all together have more than `limit` bytes.
+ * Stores the products that an upload refused. Deletes the seller's oldest such
+ * records while all of them together have more than `limit` bytes.
  */
 export async function insertRefusedProducts(
   tx: Tx,
@@ -78,7 +78,7 @@ async function makeRoom(
   }
 }
 
-/** Bytes of an upload's document of refused products; null when there is none. */
+/** Bytes of an upload's document of refused products; null if there is none. */
 export async function refusedProductsBytes(
   sql: Sql,
   { sellerNo, transactionId }: TransactionKey,
@@ -91,7 +91,7 @@ export async function refusedProductsBytes(
   return row?.bytes ?? null;
 }
 
-/** One piece of that document, counted from 0; null after the last one. */
+/** One piece of that document, by its index; null after the last one. */
 export async function refusedProductsPiece(
   sql: Sql,
   { sellerNo, transactionId }: TransactionKey,

@@ -1,7 +1,7 @@
 /**
  * The products that an upload with `accept=valid` refused, as a document that
- * can be corrected and uploaded: each product byte for byte as it was sent,
- * after a comment with its problems (in XML only).
+ * can be corrected and uploaded: each product unchanged, byte for byte, after a
+ * comment with its problems (in XML only).
  */
 import type { Detail } from "../lib/errors.ts";
 import { Blocks } from "../lib/blocks.ts";
@@ -24,8 +24,8 @@ export interface RefusedProduct {
 }
 
 /**
- * A refused row with its details, of which there is at least one. `storedSku`
- * is the SKU of the product that the row addresses by its id.
+ * A refused row with its details (at least one). `storedSku` is the SKU of the
+ * product that the row addresses by its id.
  */
 export function refusedProduct(
   { product, sku, problems: { unlisted } }: DecodedProduct,
@@ -42,7 +42,7 @@ export function refusedProduct(
 }
 
 /**
- * Refused products, and the document in which the seller gets them back, in
+ * Refused products, and the document in which the seller receives them, in
  * blocks.
  */
 export interface RefusedProducts {
@@ -50,7 +50,7 @@ export interface RefusedProducts {
   blocks: readonly Uint8Array[];
 }
 
-/** A document as it was sent, and where its products stand in it. */
+/** A document as it was sent, and the offsets of its products. */
 export class SentDocument {
   readonly #blocks: readonly Uint8Array[];
   /** Offsets of the root's start tag, then of each product: start, end. */
@@ -67,7 +67,7 @@ export class SentDocument {
     this.#form = form;
   }
 
-  /** `blocks` are what the document was decoded from. */
+  /** @param blocks the blocks from which the document was decoded */
   static async locate(
     blocks: readonly Uint8Array[],
     { root, rows, form }: ProductsDocument,
@@ -79,7 +79,7 @@ export class SentDocument {
     return new SentDocument(blocks, offsets, form);
   }
 
-  /** The document with these of its products; null if there are none. */
+  /** A document with these products; null if there are none. */
   refused(products: readonly RefusedProduct[]): RefusedProducts | null {
     if (products.length === 0) return null;
     const document = new Blocks();
@@ -97,7 +97,7 @@ export class SentDocument {
       return { products: located, blocks: document.finish() };
     }
     write(DECLARATION);
-    // With the namespaces that it declares.
+    // Copies the root's start tag, because it may declare namespaces.
     this.#copy(0, document);
     for (const refused of products) {
       write(`\n${commentOn(refused, "upload")}\n`);
@@ -130,7 +130,7 @@ export const JSON_END = "\n]}\n";
 
 const BRACE = "{".charCodeAt(0);
 
-/** The form of a document of products that begins with this byte. */
+/** The format of a document of products that starts with this byte. */
 export function documentFormOf(firstByte: number): DocumentForm {
   return firstByte === BRACE ? "json" : "xml";
 }

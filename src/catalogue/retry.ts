@@ -5,8 +5,8 @@ import type { Services } from "../services.ts";
 import { readTransaction } from "./transaction_rows.ts";
 
 /**
- * Returns how many image references are tried again. `importId`: the import
- * that the transaction is a part of. Without it, throws 404 for an unknown
+ * Returns how many image references are tried again. `importId` is the import
+ * to which the transaction belongs. Without it, throws 404 for an unknown
  * transaction.
  */
 export function retryUpload(
@@ -31,6 +31,7 @@ export function retryUpload(
       });
     }
     return references;
-    // Two retries of one upload would count its failed images twice.
+    // One after the other: two concurrent retries of an upload would count its
+    // failed images twice.
   }, { order: `retry ${transactionId}` });
 }

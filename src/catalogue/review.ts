@@ -29,7 +29,7 @@ import type { ReviewPolicy } from "../sellers/review_policy.ts";
 export const REVIEW_STATES = ["pending", "approved", "rejected"] as const;
 export type ReviewState = typeof REVIEW_STATES[number];
 
-/** What an operator decides; the state that follows. */
+/** Decisions of an operator; each is also the resulting state. */
 export const DECISIONS = ["approved", "rejected"] as const;
 export type Decision = typeof DECISIONS[number];
 
@@ -71,30 +71,30 @@ const NO_REASON: Reason = { code: null, field: null, message: null };
 
 export interface Review extends Reason {
   state: ReviewState;
-  /** Since when; Unix milliseconds. */
+  /** When the state began, in Unix milliseconds. */
   at: number;
-  /** When the reviewed version was made. */
+  /** When the reviewed version was created. */
   changedAt: number;
   /**
-   * The fields as last approved, or as before the policy; null: as they are
-   * now.
+   * The fields as last approved, or as before the policy; null if they have not
+   * changed since.
    */
   former: ReviewedFields | null;
   /**
    * The state to return to once the fields equal `former`; missing if there is
-   * none, because the product was rejected since.
+   * none, because the product has since been rejected.
    */
   formerState?: typeof NO_STATE | "approved";
 }
 
-/** Of a product that is not reviewed. */
+/** The state of a product that is not reviewed. */
 export const NO_STATE = "none";
 
-/** The columns of a product that hold its review; null: it has none. */
+/** The columns with the review of a product; null if there is none. */
 export interface ReviewColumns {
   review_state: ReviewState | null;
   review_at: number | null;
-  /** JSON of the rest. */
+  /** The other properties, as JSON. */
   review: string | null;
 }
 
@@ -119,13 +119,13 @@ export function reviewColumnValues({ state, at, ...rest }: Review): Param[] {
   return [state, at, JSON.stringify(rest)];
 }
 
-/** The part of a stored product that its review depends on. */
+/** The columns of a product on which its review depends. */
 type Reviewed = ProductFields & ReviewColumns;
 
 /**
  * The review of a product that was created (`before` is null) or changed, under
- * a policy of review; null: the review does not change; `NO_STATE`: the product
- * has no review any more.
+ * a review policy; null if the review does not change; `NO_STATE` if the
+ * product no longer has a review.
  */
 export function reviewAfter(
   policy: ReviewPolicy,
@@ -162,7 +162,7 @@ export function reviewAfter(
 }
 
 /**
- * The former state, if the fields equal the former ones; null: the product
+ * The former state, if the fields equal the former ones; null if the product
  * stays pending.
  */
 function changedBack(
@@ -198,14 +198,14 @@ function pendingReview(former: Review | null | undefined, now: number): Review {
   return { state: "pending", at: now, changedAt, ...NO_REASON, former: null };
 }
 
-/** Later than the former version, whatever the clock says. */
+/** Later than the former version even if the clock went back. */
 function changedAfter({ changedAt }: Review, now: number): number {
   return Math.max(now, changedAt + 1);
 }
 
 /**
- * Whether a change concerns the reviewer: not price or stock, unless the
- * rejection was about that field.
+ * Whether a change concerns the reviewer. A change of price or stock does only
+ * if the rejection was about that field.
  */
 function isCorrected(
   before: ProductFields,
@@ -218,7 +218,7 @@ function isCorrected(
     differs([named], before, after);
 }
 
-/** The field that a path such as `images/image[2]` begins with. */
+/** The field at the beginning of a path such as `images/image[2]`. */
 function namedField({ field }: Reason): string {
   return field?.split(/[/[@]/)[0] ?? "";
 }
@@ -232,7 +232,9 @@ function reviewedFields(product: ProductFields): ReviewedFields {
   return { title, description, categories, brand, gtin, images };
 }
 
-/** The review after a decision; null: the product has that decision already. */
+/**
+ * The review after a decision; null if the product already has that decision.
+ */
 export function withDecision(
   product: ProductFields,
   review: Review,
@@ -275,7 +277,7 @@ function differs<F extends keyof ProductFields>(
   return fields.some((field) => isOther(one[field], other[field]));
 }
 
-/** Values of one field; lists are compared entry by entry. */
+/** Whether two values of a field differ; lists are compared entry by entry. */
 function isOther(one: unknown, other: unknown): boolean {
   if (one === other) return false;
   return typeof one !== "object" || one === null ||

@@ -1,4 +1,7 @@
-/** What each row of a document does to stored products, or why it cannot. */
+/**
+ * Plans the effect of each row of a document on stored products, or finds why
+ * it has none.
+ */
 import { type Detail, fieldDetail, type FieldProblem } from "../lib/errors.ts";
 import type { ProductFields } from "./fields.ts";
 import {
@@ -32,26 +35,26 @@ export interface PlannedProduct {
   before: Product | null;
   after: ProductFields;
   listsImages: boolean;
-  /** The id of the product whose SKU it takes; that product must give it up. */
+  /**
+   * The id of the product whose SKU this one takes; that product must give it
+   * up.
+   */
   takesSkuOf: string | null;
 }
 
-/** A product with a problem must not be stored. */
+/** Products with a problem must not be stored. */
 interface Rows {
   problems: Detail[];
-  /**
-   * Rows that address a product which no other row addresses, in document
-   * order.
-   */
+  /** Rows whose product no other row addresses, in document order. */
   products: PlannedProduct[];
   warnings: Warning[];
 }
 
-/** What is known of a part of a document before it is planned. */
+/** What is known before a part of a document is planned. */
 export interface KnownOfPart {
   /** SKUs and products that earlier parts of the document use. */
   before?: UsedBefore;
-  /** What a dry run saw of each product, by its position. */
+  /** What a dry run found for each product, by its position. */
   checked?: ReadonlyMap<number, Former | null>;
 }
 
@@ -76,7 +79,7 @@ export function* planRows(
   return plan;
 }
 
-/** What the marketplace wants, and how messages say it. */
+/** The marketplace's rules, and the terms for messages about them. */
 interface Rules {
   list: CategoryList;
   syntax: DocumentSyntax;
@@ -164,8 +167,8 @@ function withDifferences(
 }
 
 /**
- * The product that a row addresses, null for a new one; or the problem of the
- * address, undefined if it is already reported.
+ * The product that a row addresses, null for a new one; or the problems of the
+ * address, none if they are already reported.
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 
@@ -183,7 +186,7 @@ function findTarget(row: DecodedProduct, { byId, bySku }: PlanData): Target {
     : { problems };
 }
 
-/** As `findTarget`, where no product is created. */
+/** Like `findTarget`, if the document creates no products. */
 function findStored(row: DecodedProduct, loaded: PlanData): Target {
   const target = findTarget(row, loaded);
   if ("problems" in target) {
@@ -197,7 +200,7 @@ function findStored(row: DecodedProduct, loaded: PlanData): Target {
 }
 
 /**
- * The problem of a row without address: the fields that a new product lacks,
+ * The problem of a row without id and SKU: the fields that a new product lacks,
  * and how to address a stored product.
  */
 function withoutAddress(row: DecodedProduct): Detail[] {

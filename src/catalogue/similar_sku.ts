@@ -1,12 +1,15 @@
-/** SKUs that a person takes for one another. */
+/** Compares SKUs as people do. */
 
-/** A SKU as a person reads it: without case and invisible characters. */
+/** A SKU in lower case, without invisible characters. */
 export function visibleSku(sku: string): string {
   return sku.normalize("NFKC").replace(/\p{Cf}/gu, "").replace(/\s+/g, " ")
     .toLowerCase();
 }
 
-/** The same of SKUs that differ in what `visibleSku` ignores, and in zeros before. */
+/**
+ * Equal for SKUs that differ only in what `visibleSku` ignores, or in leading
+ * zeros.
+ */
 export function similarKey(sku: string): string {
   return visibleSku(sku).replace(/^0+(?=\d)/, "");
 }

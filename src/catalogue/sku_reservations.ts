@@ -10,7 +10,7 @@ type Stored = Pick<PlanData, "byId" | "bySku">;
 /** A row that uses a SKU or a product. */
 type SkuUser = Pick<DecodedProduct, "product" | "line">;
 
-/** SKUs and ids that rows before this part of the document use. */
+/** SKUs and ids in earlier parts of the document. */
 export interface UsedBefore {
   skus: ReadonlyMap<string, SkuUser>;
   ids: ReadonlyMap<string, SkuUser>;
@@ -24,7 +24,7 @@ export class SkuReservations {
   readonly #stored: Stored;
   readonly #skus: Map<string, SkuUser>;
   readonly #targets: Map<string, SkuUser>;
-  /** Ids of the products that give up their SKU in this document. */
+  /** Ids of products that give up their SKU in this document. */
   readonly #leaving = new Set<string>();
 
   constructor(

@@ -37,14 +37,14 @@ export const NO_IMAGES: Readonly<ImageCounts> = {
 
 /** The result of one product of the document. */
 export interface TransactionResult {
-  /** Null where it was refused. */
+  /** Null if it was refused. */
   id: string | null;
-  /** Null where it was refused and none could be read. */
+  /** Null if it was refused and its SKU could not be read. */
   sku: string | null;
   result: ProductResult;
   /**
-   * Ordinals, among the distinct URLs of the transaction, of its images that
-   * had to be fetched.
+   * Its images that had to be fetched, as ordinals among the distinct URLs of
+   * the transaction.
    */
   images: number[];
 }
@@ -57,14 +57,14 @@ export interface Transaction {
   finished_at: number | null;
   products: ProductCounts;
   images: ImageCounts;
-  /** Ids of transactions; null where there is none. */
+  /** Ids of transactions; null if there is none. */
   undoes: string | null;
   undone_by: string | null;
-  /** The import of which it is a part; null if it is an upload. */
+  /** The import to which it belongs; null for an upload. */
   import_id: string | null;
-  /** As it was given; that of what an undo took back. */
+  /** The name of the upload; an undo has the name of the undone upload. */
   name: string | null;
-  /** The seller's key that asked for it; null: it is not known. */
+  /** The seller's key that sent the request; null if it is not known. */
   key_id: string | null;
   /** null: the key has no label, or is no longer stored. */
   key_label: string | null;

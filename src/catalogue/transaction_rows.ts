@@ -62,7 +62,7 @@ type TransactionRow =
 
 /**
  * Takes the seller as a parameter: on several servers a statement goes to one
- * of them only if each subquery names the seller itself.
+ * of them only if each subquery has the seller's number.
  */
 const UNDONE_BY = `(SELECT u.id FROM transactions u
    WHERE u.seller_no = ? AND u.undoes = transactions.id) AS undone_by`;
@@ -82,7 +82,9 @@ function toTransaction(row: TransactionRow): Transaction {
   };
 }
 
-/** The seller's transaction without its results; throws 404 for none. */
+/**
+ * The seller's transaction without its results; throws 404 if there is none.
+ */
 export async function readTransaction(
   sql: Sql,
   sellerNo: number,
@@ -91,7 +93,10 @@ export async function readTransaction(
   return toTransaction(await readColumns(sql, COUNTERS, sellerNo, id));
 }
 
-/** The transaction that undid the seller's; null if none did, 404 for none. */
+/**
+ * The transaction that undid this one, null if none did; throws 404 for an
+ * unknown one.
+ */
 export async function findUndoneBy(
   sql: Sql,
   { sellerNo, id }: { sellerNo: number; id: string },

@@ -38,13 +38,13 @@ import { reviewChanges } from "./review_rows.ts";
 /** Bytes kept of a seller's refused products, as a multiple of the body limit. */
 const REFUSED_KEPT = 4;
 
-/** What a transaction does to one product. */
+/** The effect of a transaction on one product. */
 export interface ProductOutcome {
-  /** null: it is new, or was refused. */
+  /** null for a new or refused product. */
   id: string | null;
   sku: string | null;
   result: ProductResult;
-  /** null: it does not change; as in `ProductChange`. */
+  /** null if it does not change; see `ProductChange`. */
   change: { before: Product | null; after: ProductFields | null } | null;
   /** URLs of the images to fetch. */
   images: readonly string[];
@@ -52,24 +52,29 @@ export interface ProductOutcome {
 
 export interface TransactionWrite {
   seller: Seller;
-  /** The seller's policy. */
+  /** The seller's review policy. */
   review: ReviewPolicy;
-  /** In the order in which its results are shown. */
+  /** In the order of the results. */
   products: readonly ProductOutcome[];
-  /** The refused ones, kept to be sent back; null: none. */
+  /**
+   * The refused products, kept so that the seller can fetch them; null: none.
+   */
   refused: RefusedProducts | null;
   /** Locked images, at least those of the products. */
   taken: LockedImages;
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
-  /** Of rules that are not in force yet; an import keeps its own. */
+  /**
+   * Warnings of rules that are not yet enforced; an import stores them in its
+   * own rows.
+   */
   warnings?: Warnings;
   undoes: string | null;
-  /** The import of which it is a part. */
+  /** The import to which it belongs. */
   importId: string | null;
   name: string | null;
-  /** The key that asked for it; null: it is not known. */
+  /** The key that sent the request; null if it is not known. */
   keyId: string | null;
-  /** The Idempotency-Key that it uses up. */
+  /** The Idempotency-Key of the request. */
   use: KeyUse | null;
 }
 
@@ -96,7 +101,7 @@ export async function writeTransaction(
   const changeOf = ({ id, change }: ProductOutcome) => {
     if (change === null) return null;
     const { before } = change;
-    // `after` of a stored product is a copy with its id.
+    // For a stored product, `after` is a copy with its id.
     const after = before === null
       ? { ...change.after!, id: id! }
       : change.after as ProductContent | null;
@@ -149,7 +154,7 @@ export async function writeTransaction(
     : `upload ${transactionId}`;
   await writeProducts(tx, seller, changed, { what, keyId });
   await reviewChanges(tx, seller.no, write.review, changed);
-  // Rows that other uploads may wait for are locked last.
+  // Locked last, because other uploads may wait for these rows.
   await countInHour(tx, now, "uploads");
   tx.onCommit(() => {
     for (const [result, n] of Object.entries(counts)) {
@@ -159,7 +164,7 @@ export async function writeTransaction(
   return { transactionId, counts, images: distinct.length };
 }
 
-/** Results that name only images for which the transaction waits. */
+/** Results that list only images for which the transaction waits. */
 function withOnly(
   waiting: readonly RequestedImage[],
   results: readonly TransactionResult[],

@@ -1,6 +1,6 @@
 /**
- * Undoes an upload in a transaction of its own: every changed field gets its
- * former value, and created products are deleted.
+ * Undoes an upload in a new transaction: every changed field gets its former
+ * value, and created products are deleted.
  */
 import type { Tx } from "../database/db.ts";
 import { inSteps, type RunStep, yieldingBetweenSteps } from "../lib/steps.ts";
@@ -45,14 +45,14 @@ import { deleteUndo, findUndo, undoableSince } from "./undo_rows.ts";
 export interface Undo {
   seller: Caller;
   transactionId: string;
-  /** Keep fields that changed since, and undo the rest. */
+  /** Whether to keep fields that changed since, and undo the others. */
   keepChanged: boolean;
   idempotency: KeyedRequest | null;
 }
 
 export type UndoOutcome =
   | WrittenTransaction
-  /** The Idempotency-Key was used before: nothing was done again. */
+  /** The Idempotency-Key was used before, so nothing was done. */
   | { transactionId: string; repeated: true };
 
 /** What an undo with `keepChanged` would do, and which fields changed since. */
@@ -63,8 +63,8 @@ export interface UndoDryRun {
 
 /**
  * Undoes a transaction. Throws a `ServiceError` without changing anything: 404
- * for an unknown transaction, 409 for one that is undone already, 422 for one
- * that is too old or was changed since.
+ * for an unknown transaction; 409 for one that is already undone; 422 for one
+ * that is too old, or whose products were changed since.
  */
 export async function undoTransaction(
   services: Services,
@@ -97,7 +97,8 @@ async function storeUndo(
   use: KeyUse | null,
 ): Promise<UndoOutcome> {
   const { seller, transactionId, keepChanged } = undo;
-  // Looked up before anything is refused: the first request with the key undid it.
+  // Looked up before anything is refused: the transaction may have been undone
+  // by the first request with the key.
   const used = await findKeyUse(tx, seller, use);
   if (used !== null) return repeatedUndo(used);
   const refuse = (plan: UndoPlan) => {
@@ -115,7 +116,7 @@ async function storeUndo(
   return written;
 }
 
-/** A transaction to be undone; its seller may have no valid key by then. */
+/** A transaction to be undone; the seller's key may have been revoked since. */
 type Undone = Pick<Undo, "transactionId"> & { seller: Seller };
 
 /**
@@ -215,7 +216,7 @@ function undoKey({ seller, transactionId }: Undone): TransactionKey {
   return { sellerNo: seller.no, transactionId };
 }
 
-/** Reads what the transaction did; throws if it cannot be undone. */
+/** Reads the record of the transaction; throws if it cannot be undone. */
 async function readUndoDraft(
   read: ReadOnce,
   { config, deps }: Services,
@@ -239,15 +240,15 @@ async function readUndoDraft(
       `This transaction was undone by ${undone_by}; to do it again, undo that.`,
     );
   }
-  // Nothing is kept of a transaction that changed no product.
+  // A transaction that changed no product has no undo record.
   if (created + updated + deleted === 0) return { steps: [], results };
   if (kept === null) throw tooOldToUndo(config.undoDays, created_at > since);
   return { steps: await inSteps(unpackUndo(kept), runStep), results };
 }
 
 /**
- * `young`: the transaction is recent, but was stored by a release or with a
- * setting that kept no records.
+ * `young`: the transaction is recent, but has no undo record because of an
+ * earlier release or the setting of that time.
  */
 export function tooOldToUndo(
   days: number,

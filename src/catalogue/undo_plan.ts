@@ -1,6 +1,6 @@
 /**
- * What an undo does to each product of a transaction, and which later changes
- * prevent it.
+ * Plans the effect of an undo on each product of a transaction, and finds the
+ * later changes that prevent it.
  */
 import type { Detail } from "../lib/errors.ts";
 import type { RowWork } from "../lib/steps.ts";
@@ -30,15 +30,15 @@ import {
   type UndoStep,
 } from "./undo_record.ts";
 
-/** What an undo does to one product. */
+/** The effect of an undo on one product. */
 export interface UndoneProduct {
   /** Its position in the upload, from 1. */
   product: number;
-  /** null: the product is created again, with a new id. */
+  /** null if the product is created again, with a new id. */
   id: string | null;
   sku: string;
   result: ProductResult;
-  /** null: it does not change. */
+  /** null if it does not change. */
   change: ProductOutcome["change"];
 }
 
@@ -56,7 +56,7 @@ export interface UndoDraft {
   results: PackedResults;
 }
 
-/** The products that an undo changes, and the SKUs that they may get. */
+/** Yields the products that an undo changes, and the SKUs that they may get. */
 export function* productsNamedByUndo(
   { steps, results }: UndoDraft,
 ): RowWork<{ ids: string[]; skus: string[]; groups: Groups | null }> {
@@ -105,7 +105,7 @@ export function* planUndo(
   };
 }
 
-/** The conflicts of an undo that does not keep them. */
+/** The conflicts of an undo without `keepChanged`. */
 export function refusedConflicts({ conflicts }: UndoPlan): Detail[] {
   return conflicts.map(({ message, ...detail }) => ({
     ...detail,
@@ -114,9 +114,9 @@ export function refusedConflicts({ conflicts }: UndoPlan): Detail[] {
 }
 
 /**
- * Leaves the fields that cannot be restored: a SKU that another product has, and
- * values that break a rule between fields. Repeats, because a SKU that one
- * product keeps cannot go to another.
+ * Keeps the current values of fields that cannot be restored: a SKU that
+ * another product has, and values that break a rule between fields. Repeats,
+ * because a SKU that one product keeps cannot go to another.
  */
 function* settle(
   undoings: readonly Undoing[],
@@ -137,7 +137,7 @@ function* settle(
   }
 }
 
-/** The undo of what a transaction did to one product. */
+/** The undo of a transaction's effect on one product. */
 class Undoing {
   readonly conflicts: Detail[] = [];
   readonly #index: number;
@@ -210,19 +210,19 @@ class Undoing {
     );
   }
 
-  /** The SKU that it gets; null if the SKU does not change. */
+  /** The SKU that the product gets; null if its SKU does not change. */
   get wantedSku(): string | null {
     return this.#remade?.sku ??
       this.#restored.get("sku")?.[0] as string | undefined ?? null;
   }
 
-  /** The product's id, if its current SKU becomes free. */
+  /** The product's id if its current SKU becomes free. */
   get freedSkuOf(): string | null {
     const frees = this.#isDeleted || this.#restored.has("sku");
     return frees ? this.#current!.id : null;
   }
 
-  /** Another product has the former SKU. */
+  /** Keeps the current SKU, because another product has the former one. */
   leaveSku(owner: Product): void {
     this.#conflict(
       "sku",
@@ -296,7 +296,7 @@ class Undoing {
   }
 }
 
-/** Names the current value of a field, if it is short. */
+/** Shows the current value of a field, if it is short. */
 function nowIs(product: Product, field: UndoField): string {
   const value = product[field];
   if (value === null) return "; it is empty now";

@@ -1,14 +1,13 @@
 /**
- * What an undo needs to know of a transaction, as it is stored: of a product
- * that was changed only the columns that changed, each with its former value
- * and what tells whether it was changed since; of one that was created a
- * checksum; of one that was deleted all that it was. No field is compared or
- * parsed before an undo.
+ * The stored form of what an undo needs. For a changed product: only the
+ * changed columns, each with its former value, and its new value or checksum to
+ * detect later changes. For a created product: a checksum. For a deleted one:
+ * all its values. No field is compared or parsed before an undo.
  *
  * The text begins with the names of all columns. Then come the products, each
- * after `PRODUCT`: a letter, its place among the transaction's results, and after
+ * after `PRODUCT`: a letter, its index in the transaction's results, and after
  * a `VALUE` each the checksum, or for each column its index, its former value,
- * and what it became. The control characters occur in no value.
+ * and its new value. The control characters occur in no value.
  */
 import { crc32 } from "node:zlib";
 import type { Param } from "../database/db.ts";
@@ -41,7 +40,7 @@ const SUM = "\u0004";
 /** A field together with its unit: a price is its amount and currency. */
 export type UndoField = ScalarField | ListField;
 
-/** The value of a field as it is stored, and that of its unit. */
+/** The stored value of a field, and of its unit. */
 export type FieldValues = readonly Param[];
 
 export interface FormerField {
@@ -51,7 +50,7 @@ export interface FormerField {
   isAsLeft: (values: FieldValues) => boolean;
 }
 
-/** What a transaction did to one product. */
+/** The effect of a transaction on one product. */
 export type UndoStep =
   & {
     /** Index in the transaction's results, from 0. */
@@ -63,7 +62,7 @@ export type UndoStep =
     | { did: "delete"; former: ProductFields }
   );
 
-/** Longer values (in characters) are stored as a checksum if it suffices. */
+/** Longer values (in characters) are stored as a checksum, if that suffices. */
 const SHORT = 64;
 
 /** 32 bits and the length, which are cheap to compute. */
@@ -71,7 +70,7 @@ function checksum(text: string): string {
   return `${text.length.toString(36)} ${crc32(text).toString(36)}`;
 }
 
-/** The columns of each field: its own and that of its unit. */
+/** The indexes of each field's columns: its own and that of its unit. */
 const PLACES: ReadonlyMap<UndoField, readonly number[]> = Map.groupBy(
   CONTENT.keys(),
   (place) => fieldAt(CONTENT[place]),
@@ -105,7 +104,10 @@ function contentSum(product: Values): string {
   return checksum(product.join(VALUE));
 }
 
-/** `columns` are those of the record; a later release may have more. */
+/**
+ * Whether a product still has the recorded content. `columns` are those of the
+ * record; a later release may have more.
+ */
 function isContent(
   product: Values,
   columns: readonly ContentColumn[],
@@ -118,7 +120,7 @@ function isContent(
   return isUntold && contentSum(known) === sum;
 }
 
-/** The columns of the fields that changed, as the record names them. */
+/** The changed columns in the form of the record. */
 function formerValues(
   was: ProductFields,
   is: ProductFields,
@@ -142,8 +144,8 @@ function marked(value: Param): string {
 }
 
 /**
- * The record of what a transaction did to each of its products, in the order of
- * its results; `null` where nothing.
+ * The record of a transaction's effect on each of its products, in the order of
+ * its results; `null` for a product without a change.
  */
 export function packUndo(changes: readonly (RowChange | null)[]): string {
   let text = CONTENT.join();
@@ -160,7 +162,7 @@ export function packUndo(changes: readonly (RowChange | null)[]): string {
   return text;
 }
 
-/** Reads what `packUndo` wrote, in the order of the results. */
+/** Reads the text of `packUndo`, in the order of the results. */
 export function* unpackUndo(text: string): RowWork<UndoStep[]> {
   const [names, ...products] = text.split(PRODUCT);
   const columns = names.split(",") as ContentColumn[];
@@ -218,7 +220,7 @@ function readValue(column: Column, text: string): Param {
   return isNumber ? Number(text) : text;
 }
 
-/** The SKU that a product may get back by the undo; none or one. */
+/** The SKU that the undo may give back to a product; none or one. */
 export function formerSkus(step: UndoStep): string[] {
   if (step.did === "create") return [];
   if (step.did === "delete") return [step.former.sku];

@@ -1,4 +1,4 @@
-/** Rows of `undo_records`: what the undo of a transaction needs. */
+/** Rows of `undo_records`: the data for the undo of a transaction. */
 import { DAY_MS } from "../lib/durations.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import type { RowChange } from "./product_rows.ts";
@@ -42,9 +42,9 @@ export async function findUndo(
 }
 
 /**
- * Deletes the record of a transaction that is being undone, if it has one: it
+ * Deletes the record of a transaction that is being undone, if there is one: it
  * cannot be undone again. Otherwise a seller that undoes its undo again and
- * again would store all of its products with each request.
+ * again would store all its products with each request.
  */
 export async function deleteUndo(
   tx: Tx,

@@ -2,15 +2,14 @@
  * An upload of up to 250 products, or of attributes of up to 10,000: all or
  * nothing or, if the seller says so, those without a problem.
  *
- *   read    document.ts       XML → a draft, with its own problems
- *   probe   upload_probe.ts   a HEAD of every distinct image URL
- *   plan    upload_plan.ts    draft and stored products → what is written; pure
- *   write   transaction_write.ts
+ * read document.ts XML → a draft, with its own problems probe upload_probe.ts a
+ * HEAD of every distinct image URL plan upload_plan.ts draft and stored
+ * products → what is written; pure write transaction_write.ts
  *
- * Every problem of the request is collected and reported at once. What the plan
- * decides by is loaded (load.ts) inside the write, and locked, so that nothing
- * can change between the decision and the write. If the outcome is known
- * beforehand (a problem was found, or it is a dry run), it is loaded in a read.
+ * Every problem of the request is collected and reported at once. The write
+ * loads and locks (load.ts) the data that the plan depends on, so that nothing
+ * changes between the plan and the write. If nothing is going to be stored (a
+ * problem was found, or it is a dry run), a read loads the data.
  */
 import {
   type Detail,
@@ -90,33 +89,33 @@ export interface Upload {
   body: Uint8Array[];
   form: DocumentForm;
   dryRun: boolean;
-  /** A dry run tells what each product was before. */
+  /** Whether a dry run returns the former values of each product. */
   showsFormer: boolean;
-  /** Store the products without a problem, also when others have one. */
+  /** Store the products without a problem even if others have one. */
   acceptValid: boolean;
-  /** Change attributes of stored products; up to 10,000 of them. */
+  /** Only change attributes of stored products, up to 10,000 of them. */
   attributesOnly: boolean;
-  /** Set the products that the document does not name to quantity 0. */
+  /** Set products that are missing in the document to quantity 0. */
   complete: Complete | null;
-  /** To find it again by; null: none. */
+  /** A name to find the upload by; null: none. */
   name: string | null;
   idempotency: KeyedRequest | null;
 }
 
 export type UploadOutcome =
   | WrittenTransaction
-  /** The Idempotency-Key was used before: nothing was done again. */
+  /** The Idempotency-Key was used before, so nothing was done. */
   | { transactionId: string; refused: number; repeated: true }
-  /** `emptied`: SKUs of products that the document does not name. */
+  /** `emptied`: SKUs of products that are missing in the document. */
   | {
     dryRun: ProductCounts;
     emptied: string[];
     warnings: Warnings;
-    /** null: it was not asked for. */
+    /** null if it was not requested. */
     checked: CheckedProduct[] | null;
   };
 
-/** What a dry run found of a product. */
+/** The findings of a dry run for a product. */
 export interface CheckedProduct {
   id: string | null;
   sku: string | null;
@@ -124,7 +123,7 @@ export interface CheckedProduct {
   former: Former | null;
 }
 
-/** Uploads a document, or throws a `ServiceError` and has stored nothing. */
+/** Uploads a document. If it throws a `ServiceError`, nothing is stored. */
 export async function uploadProducts(
   services: Services,
   upload: Upload,
@@ -146,13 +145,16 @@ export async function uploadProducts(
   }
 }
 
-/** For the metrics. */
+/** The outcome in metrics. */
 function metricsOutcome(outcome: UploadOutcome): string {
   if ("dryRun" in outcome) return "dry_run";
   return "repeated" in outcome ? "repeated" : "accepted";
 }
 
-/** For the metrics. A dry run that found problems has done its work. */
+/**
+ * The outcome of a failure in metrics. A dry run that found problems has
+ * succeeded.
+ */
 function metricsFailure(error: unknown, { dryRun }: Upload): string {
   if (!(error instanceof ServiceError) || error.status >= 500) return "failed";
   return dryRun ? "dry_run" : "refused";
@@ -164,7 +166,9 @@ function repeatedOutcome({ made, refused }: FoundKey): UploadOutcome {
 
 /** A draft with what its probes and the write need. */
 interface ProbedDraft extends Draft {
-  /** The bytes of the products as sent; null if none is returned. */
+  /**
+   * The bytes of the products as sent; null if none may have to be returned.
+   */
   source: SentDocument | null;
   probed: ReadonlyMap<string, ProbedImage>;
 }
@@ -271,7 +275,7 @@ async function readAndProbe(
     : { ...draft, known: [...known, problem] };
 }
 
-/** Reads documents in this form. */
+/** A reader of documents in this format. */
 export function documentReader(
   { productsInJson }: Pick<Services, "productsInJson">,
   form: DocumentForm,
@@ -295,20 +299,20 @@ function throwIfRefused(
 ): void {
   const hasOthers = products.some(({ result }) => result !== "refused");
   if (!refusesAll(problems, { acceptValid, hasOthers })) return;
-  // The answer lists only some problems: first those that refuse the valid
-  // products, too.
+  // The answer lists only some problems. The first are those that refuse the
+  // valid products, too.
   const ordered = acceptValid ? problemsOutsideFirst(problems) : problems;
   throw recordInvalid(ordered, document.moreProblems);
 }
 
-/** Problems outside of any product before the others. */
+/** Moves problems outside of any product before the others. */
 function problemsOutsideFirst(problems: readonly Detail[]): Detail[] {
   const rank = ({ product }: Detail) => product === undefined ? 0 : 1;
   return problems.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /**
- * Stores what can be stored, unless a request with the same key did so before.
+ * Stores what can be stored, unless a request with the same key already did.
  */
 async function storeUpload(
   tx: Tx,
@@ -346,7 +350,7 @@ async function storeUpload(
   });
 }
 
-/** Plans a write from what it has locked. */
+/** Plans a write from the data that it has locked. */
 export function planLocked(
   tx: Tx,
   services: Services,
@@ -358,8 +362,8 @@ export function planLocked(
     const plan = await planInSteps(draft, loaded, runStep);
     const isSure = plan.problems.length === draft.known.length;
     if (isSure || tx.isOnlyWriter) return plan;
-    // While it waited for a lock, a SKU may have gone from one product to
-    // another.
+    // While the write waited for a lock, a SKU may have moved to another
+    // product.
     const again = await loadForPlan(tx, services, wanted);
     return await planInSteps(draft, again, runStep);
   });
@@ -411,7 +415,10 @@ export async function unlessStopping<T>(
   }
 }
 
-/** Those of the document, then those that it does not name. */
+/**
+ * The outcomes of the document's products, then of the products that are
+ * missing in it.
+ */
 function productOutcomes({ products, emptied }: UploadPlan): ProductOutcome[] {
   return [
     ...products.map(toProductOutcome),

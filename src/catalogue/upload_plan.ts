@@ -1,7 +1,7 @@
 /**
- * What an upload does to stored products, or why it cannot: all or nothing, or
- * with `accept=valid` each product by its own problems. It decides by nothing
- * but its arguments.
+ * Plans the effect of an upload on stored products, or finds why it has none:
+ * all or nothing or, with `accept=valid`, each product by its own problems. The
+ * plan depends only on its arguments.
  */
 import type { Detail } from "../lib/errors.ts";
 import type { RowWork } from "../lib/steps.ts";
@@ -26,7 +26,7 @@ export interface Draft extends KnownOfPart {
   document: ProductsDocument;
   /** Problems that do not depend on stored products. */
   known: readonly Detail[];
-  /** Store the products without a problem, also when others have one. */
+  /** Store the products without a problem even if others have one. */
   acceptValid: boolean;
   /** Products to be set to quantity 0. */
   unnamed?: MissingProducts;
@@ -35,10 +35,10 @@ export interface Draft extends KnownOfPart {
 export interface UploadPlan {
   /** In document order. */
   problems: Detail[];
-  /** Likewise. */
+  /** In document order. */
   products: (PlannedProduct | RefusedProduct)[];
   emptied: EmptiedProduct[];
-  /** Of the products that are stored; in document order. */
+  /** Warnings of the products that are stored, in document order. */
   warnings: Warning[];
 }
 
@@ -72,7 +72,7 @@ export function* planUpload(
   };
 }
 
-/** Those of products that are not refused. */
+/** The warnings of products that are not refused. */
 function warningsOf(
   warnings: readonly Warning[],
   problems: readonly Detail[],
@@ -105,7 +105,7 @@ export function refusesAll(
   { acceptValid, hasOthers }: { acceptValid: boolean; hasOthers: boolean },
 ): boolean {
   if (problems.length === 0) return false;
-  // What stands outside of any product may be a misspelt product.
+  // An element outside of any product may be a misspelt product.
   const isOutside = problems.some(({ product }) => product === undefined);
   return !acceptValid || isOutside || !hasOthers;
 }

@@ -12,9 +12,9 @@ import type { OutboundRequest } from "../net/request.ts";
 import type { Services } from "../services.ts";
 import type { ProductsDocument } from "./document.ts";
 
-/** All HEADs of a request together may take this long. */
+/** The longest time of all HEADs of a request together. */
 const HEADS_TIMEOUT_MS = 25_000;
-/** The longest time of one HEAD, from its begin. */
+/** The longest time of one HEAD, from its beginning. */
 const HEAD_TIMEOUT_MS = 5_000;
 /** The most HEADs of a request that run or wait to run. */
 const AT_ONCE = 128;
@@ -67,7 +67,7 @@ function hostsInTurn(urls: ReadonlySet<string>): string[] {
   return ordered;
 }
 
-/** Its scheme, host and port; a URL that cannot be read is of none. */
+/** Scheme, host and port of a URL; "" if it cannot be parsed. */
 function hostOf(url: string): string {
   return URL.parse(url)?.origin ?? "";
 }
@@ -78,16 +78,18 @@ const NOT_SENT: Partial<Record<OutboundErrorKind, DetailCode>> = {
   unresolved: "unresolved",
 };
 
-/** A host that answered nothing. */
+/** Errors of a host that did not answer. */
 const UNANSWERED: ReadonlySet<OutboundErrorKind> = new Set<OutboundErrorKind>([
   "timeout",
   "reset",
 ]);
 
-/** A host that left so many HEADs unanswered, and answered none, gets no more. */
+/**
+ * A host that left this many HEADs unanswered, and answered none, gets no more.
+ */
 const SILENT = 12;
 
-/** What a host made of the HEADs of a request. */
+/** How a host answered the HEADs of a request. */
 interface HostAnswers {
   origin: string;
   answered: number;
@@ -137,7 +139,7 @@ class Probes {
     }
   }
 
-  /** HEADs that wait for a silent host are not sent. */
+  /** Counts an unanswered HEAD; cancels those that wait for a silent host. */
   #countUnanswered(host: HostAnswers): void {
     host.unanswered++;
     if (!isSilent(host)) return;
@@ -164,7 +166,10 @@ function isSilent({ answered, unanswered }: HostAnswers): boolean {
   return answered === 0 && unanswered >= SILENT;
 }
 
-/** Of a URL that got no HEAD: because of the host, or because of us. */
+/**
+ * The result for a URL that got no HEAD, because of the host or of this
+ * service.
+ */
 function unasked({ unanswered }: HostAnswers): ProbedImage {
   if (unanswered === 0) return "not_asked";
   return {
@@ -184,7 +189,7 @@ function probedBy({ status, headers }: Answer): ProbedImage {
   };
 }
 
-/** What an error says of the URL; `again`: that of the second HEAD. */
+/** The result for a URL after an error; `again`: of the second HEAD. */
 function problemOf(
   { kind, isOurs, message, elapsedMs, atOnce }: OutboundError,
   host: HostAnswers,
@@ -204,7 +209,7 @@ function problemOf(
   };
 }
 
-/** A detail for each product that uses a URL which did not answer 200. */
+/** A detail for each product with a URL that did not answer 200. */
 export function imageProblems(
   document: ProductsDocument,
   probed: ReadonlyMap<string, ProbedImage>,
@@ -252,7 +257,7 @@ function isProbeProblem(
   return typeof image === "object" && "code" in image;
 }
 
-/** The version that the HEAD saw; null if unknown. */
+/** The validator from the HEAD; null if unknown. */
 export function validatorFrom(image: ProbedImage | undefined): string | null {
   return typeof image === "object" && "validator" in image
     ? image.validator

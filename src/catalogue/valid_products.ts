@@ -1,6 +1,6 @@
 /**
- * Which products of a plan can be stored without those with a problem; some can
- * only be stored together.
+ * Selects the products of a plan that can be stored although others have a
+ * problem; some can only be stored together.
  */
 import { type Detail, fieldDetail } from "../lib/errors.ts";
 import { lineOfField } from "./decoded_product.ts";
@@ -8,8 +8,8 @@ import { skuTaken } from "./product.ts";
 import type { PlannedProduct } from "./row_plan.ts";
 
 /**
- * A plan without the refused products, and the problems of the products that
- * were refused because of them.
+ * A plan without the refused products, and the problems of products that were
+ * refused only because of others.
  */
 export interface ValidProducts {
   products: PlannedProduct[];
@@ -18,7 +18,7 @@ export interface ValidProducts {
 
 /**
  * Removes the products that have one of the `problems`, and those that would
- * take the SKU of a product which now keeps it.
+ * take a SKU whose product now keeps it.
  */
 export function withoutRefused(
   planned: readonly PlannedProduct[],
@@ -42,7 +42,7 @@ function withoutProblems(
   return planned.filter(({ row }) => !refused.has(row.product));
 }
 
-/** A problem of each product whose SKU is not given up by its owner. */
+/** A problem of each product whose SKU its owner does not give up. */
 function skuClashes(products: readonly PlannedProduct[]): Detail[] {
   const leaving = new Set<string>();
   for (const { before, after } of products) {

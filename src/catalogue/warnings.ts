@@ -1,11 +1,11 @@
 /**
- * Warnings of an upload: what a rule of a category will refuse from its date
- * on. The products are stored.
+ * Warnings of an upload: what a category rule will refuse from a date on. The
+ * products are stored.
  */
 import { type Detail, DETAIL_LIMIT } from "../lib/errors.ts";
 
 export interface Warning extends Detail {
-  /** The date from which it is refused: YYYY-MM-DD, from 00:00 UTC. */
+  /** The date from which the value is refused: YYYY-MM-DD, from 00:00 UTC. */
   from: string;
 }
 
@@ -17,7 +17,7 @@ export interface Warnings {
 
 export const NO_WARNINGS: Warnings = { list: [], more: 0 };
 
-/** The first of them, up to `room`. */
+/** The first `room` warnings. */
 export function firstWarnings(
   warnings: readonly Warning[],
   room = DETAIL_LIMIT,
@@ -26,7 +26,7 @@ export function firstWarnings(
   return { list, more: warnings.length - list.length };
 }
 
-/** As a column holds them; null: there are none. */
+/** The text in the column; null if there are no warnings. */
 export function packWarnings({ list, more }: Warnings): string | null {
   return list.length + more === 0 ? null : JSON.stringify({ list, more });
 }

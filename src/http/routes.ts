@@ -1,7 +1,7 @@
 /**
  * The table of endpoints: method, path and handler, grouped by the kind of key
  * that they need; endpoints for sellers also have a scope. The documentation of
- * an endpoint stands beside its handler.
+ * an endpoint is in the file of its handler.
  */
 import { listAudit } from "./handlers/audit_endpoints.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Cancels an import: products that are not stored yet will not be. A finished
- * dry run is deleted with its document.
+ * Cancels an import: products that are not stored yet are not stored any more.
+ * A finished dry run is deleted with its document.
  */
 import { outageOf } from "../database/db.ts";
 import { notFound, ServiceError } from "../lib/errors.ts";

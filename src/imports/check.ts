@@ -1,6 +1,6 @@
 /**
  * Checks a part of an import: stores every problem, and the result of each
- * other product. Nothing of the catalogue is changed.
+ * other product. Does not change the catalogue.
  */
 import { loadForPlan, type PlanData } from "../catalogue/load.ts";
 import type { DecodedProduct } from "../catalogue/decoded_product.ts";
@@ -59,9 +59,11 @@ import {
   setFormer,
 } from "./part_rows.ts";
 
-/** The pause before URLs are requested again that found no free slot. */
+/** The pause before URLs that got no free slot are requested again. */
 const ASK_AGAIN_MS = 1_000;
-/** Details kept of each product once an import has many problems. */
+/**
+ * How many details of each product are kept once an import has many problems.
+ */
 const FEW_DETAILS = 4;
 
 export async function checkPart(services: Services, job: Job): Promise<void> {
@@ -119,7 +121,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
     for (const [earlier, products] of similar) {
       if (earlier !== part.part) await addSimilar(tx, key, earlier, products);
     }
-    if (!isLast) await insertKeys(tx, key, repeatedKeys(document, loaded));
+    if (!isLast) await insertKeys(tx, key, keysOfPart(document, loaded));
     await endCheck(tx, services, job, locked, problems, {
       counts: row.dry_run === 1 ? counts : { refused: counts.refused },
       created: counts.created,
@@ -128,7 +130,10 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   }, { heavy: true });
 }
 
-/** Adds what was found in the end to what an earlier part keeps. */
+/**
+ * Adds the similar products, which are found last, to the stored results of
+ * earlier parts.
+ */
 async function addSimilar(
   tx: Tx,
   key: ImportKey,
@@ -143,7 +148,7 @@ async function addSimilar(
   await setFormer(tx, key, part, packChecked(checked));
 }
 
-/** Locks the import; throws if this part is not the next one any more. */
+/** Locks the import; throws if this part is no longer the next one. */
 export async function lockPart(
   tx: Tx,
   { leased, row, part }: Job,
@@ -177,7 +182,7 @@ export async function endCheck(
   } else await setStoring(tx, key);
 }
 
-/** Records a part, and the problems that were found in it. */
+/** Records a part together with its problems. */
 export async function recordWithProblems(
   tx: Tx,
   key: ImportKey,
@@ -193,7 +198,9 @@ export async function recordWithProblems(
   await recordPart(tx, key, { ...done, problems });
 }
 
-/** Probes every URL, however long that takes: no request waits for it. */
+/**
+ * Probes every URL, however long that takes, because no request waits for it.
+ */
 async function probeAll(
   services: Services,
   { seller, key, abort, noteProgress }: Job,
@@ -214,7 +221,7 @@ async function probeAll(
     if (again.size < left.size) noteProgress();
     left = again;
     if (left.size === 0) break;
-    // It may have been cancelled.
+    // The import may have been cancelled.
     const row = await services.db.of(key.sellerNo).read(
       (sql) => findImport(sql, key.sellerNo, key.importId),
     );
@@ -256,8 +263,8 @@ async function usedBefore(
 const ofSku = (sku: string) => `s${sku}`;
 const ofId = (id: string) => `i${id}`;
 
-/** The keys that this part uses. */
-function repeatedKeys(
+/** The keys that this part contains, each with its first place. */
+function keysOfPart(
   { rows }: ProductsDocument,
   { byId }: PlanData,
 ): Map<string, KeyPlace> {
@@ -300,7 +307,7 @@ export async function problemsByProduct(
   });
 }
 
-/** The versions of images, for the write; null if there is none. */
+/** The versions of images, for the write; null if there are no images. */
 function imageVersions(
   probed: ReadonlyMap<string, ProbedImage>,
 ): string | null {

@@ -1,6 +1,6 @@
 /**
  * Ends imports, and emits the event of each end in the same commit. An import
- * that waits for images is over with the last of them.
+ * that waits for images ends with the last of them.
  */
 import type { Sql, Tx } from "../database/db.ts";
 import { endsWithImages } from "../images/import_images.ts";
@@ -35,7 +35,7 @@ export async function endAndEmit(
   if (!isLater) await emitEnd(tx, services, key);
 }
 
-/** Emits the event of an import that is over. */
+/** Emits the event of an import that has ended. */
 export async function emitEnd(
   tx: Tx,
   services: Emitting,
@@ -55,7 +55,9 @@ export async function emitEnd(
   });
 }
 
-/** A dry run that is stored ends twice. */
+/**
+ * The reference of the event; a dry run that is stored afterwards ends twice.
+ */
 async function referenceOf(
   sql: Sql,
   sellerNo: number,
@@ -65,7 +67,7 @@ async function referenceOf(
   return isAgain ? `${importId}-stored` : importId;
 }
 
-/** Names and counts are those of the status. */
+/** The data of the event, with the names and counts of the status. */
 function endOf(record: ImportRecord) {
   const counts = countsOfImport(record);
   return {

@@ -3,21 +3,21 @@
  * arrives, then checked and stored in the background, in parts of at most 250
  * products, by the code of an upload.
  *
- *   arriving → checking → storing → completed → deleting
+ * arriving → checking → storing → completed → deleting
  *
- * The check ends as `refused` if anything is wrong and only valid products were
- * not asked for, and a dry run as `completed`; a completed dry run of a document
- * goes on with `storing` where its seller says so. `cancelled` by its seller or
- * `failed` are possible from `checking` and `storing`. The undo of an import is
- * an import, too: its parts are the transactions that it takes back.
+ * If anything is wrong, the check ends as `refused`, unless the seller asked to
+ * store the valid products. A dry run ends as `completed`, and continues with
+ * `storing` if its seller stores it afterwards. From `checking` and `storing`,
+ * an import may also become `cancelled` by its seller or `failed`. The undo of
+ * an import is an import, too: its parts are the transactions that it undoes.
  *
  * After an import has ended (after a dry run, a day later), only the refused
  * products of its document are kept:
  *
- *   whole → shrinking → refused
+ * whole → shrinking → refused
  *
  * Each part is committed with the import's row, which counts the parts that are
- * done; so each is stored once, however often a process is killed.
+ * done; so each part is stored once, however often a process is killed.
  */
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import type { ImageCounts, ProductCounts } from "../catalogue/transaction.ts";
@@ -97,7 +97,7 @@ export interface Import {
   problems: number;
   warnings: number;
   undoes: string | null;
-  /** The key that sent it; null: it is not known. */
+  /** The key that sent the import; null if it is not known. */
   key_id: string | null;
   name: string | null;
   document: DocumentState;
@@ -114,19 +114,19 @@ export interface ImportKey {
 
 /** A part of an import. */
 export interface Part {
-  /** From 0. */
+  /** Index of the part, from 0. */
   part: number;
   /** Position of its first product in the document, from 1. */
   first_product: number;
   products: number;
-  /** Of its first product. */
+  /** The line of its first product. */
   line: number;
   /** Offsets in the document. */
   start_at: number;
   end_at: number;
   /** The transaction that stored it; null if none did. */
   transaction_id: string | null;
-  /** The transaction that it takes back. */
+  /** The transaction that this part undoes. */
   undoes: string | null;
 }
 
@@ -146,7 +146,8 @@ export function isOpen({ state }: Pick<Import, "state">): boolean {
 
 export function importStatus(record: ImportRecord): ImportStatus {
   const { state, images, products_refused } = record;
-  // Also for a cancelled import: its stored products get their images.
+  // Applies to a cancelled import, too: its stored products still get their
+  // images.
   if (state !== "completed") return state;
   if (images.pending > 0) return "images";
   return images.failed + products_refused > 0
@@ -154,7 +155,9 @@ export function importStatus(record: ImportRecord): ImportStatus {
     : "completed";
 }
 
-/** When the status became final, in Unix milliseconds; null: it is not. */
+/**
+ * When the status became final, in Unix milliseconds; null if it is not final.
+ */
 export function finishedAt(record: ImportRecord): number | null {
   const { over_at, images, images_at } = record;
   if (over_at === null || images.pending > 0) return null;

@@ -49,7 +49,7 @@ export interface NewImport {
   keyId: string;
   undoes: string | null;
   name: string | null;
-  /** The results include the former values of products. */
+  /** Whether the results include the former values of products. */
   showsFormer: boolean;
 }
 
@@ -80,7 +80,7 @@ export async function insertImport(
   await insertImportImages(tx, sellerNo, row.id);
 }
 
-/** What is known of an import once its document has arrived. */
+/** What the survey of an arrived document found. */
 export interface Surveyed {
   rootStart: number;
   rootEnd: number;
@@ -116,7 +116,7 @@ export async function beginImport(
   );
 }
 
-/** Counts bytes of an import, also against the quota of its seller. */
+/** Adds bytes to an import and to the quota usage of its seller. */
 export async function addBytes(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
@@ -131,7 +131,7 @@ export async function addBytes(
   await addUsage(tx, sellerNo, "import_bytes", kept);
 }
 
-/** The seller's import; null when there is none that is shown. */
+/** The seller's import; null if there is none, or if it is hidden. */
 export async function findImport(
   sql: Sql,
   sellerNo: number,
@@ -149,8 +149,8 @@ const FOUND = `SELECT ${COLUMNS} FROM imports
 const LOCKED = query(({ lock }) => `${FOUND} ${lock("FOR UPDATE")}`);
 
 /**
- * Takes the seller as a parameter, as in `transaction_rows.ts`. In the order of
- * ids alone, SQLite would read all imports of the seller for each.
+ * Takes the seller as a parameter, as in `transaction_rows.ts`. With the ids
+ * alone, SQLite would read all imports of the seller for each row.
  */
 const UNDONE_BY = `(SELECT u.id FROM imports u
    WHERE u.seller_no = ? AND u.undoes = imports.id
@@ -164,7 +164,7 @@ interface RecordRow extends Omit<ImportRecord, "images"> {
   failed: number;
 }
 
-/** Its first parameter is the seller. */
+/** The first parameter is the seller's number. */
 const recordOf = (columns: string) =>
   `SELECT ${columns}, ${UNDONE_BY}, ${KEY_LABEL}, pending, stored, reused, failed,
      settled_at AS images_at
@@ -179,7 +179,7 @@ function toRecord<R extends RecordRow>(
   return { ...row, images: { pending, stored, reused, failed } };
 }
 
-/** The import as its status shows it; null when there is none. */
+/** The import as its status shows it; null if there is none. */
 export async function findRecord(
   sql: Sql,
   sellerNo: number,
@@ -218,7 +218,7 @@ export function dueSellers(
   horizon: number,
   limit: number,
 ): Promise<DueSeller[]> {
-  // On several servers a subquery must not depend only on a seller.
+  // On several servers, a subquery must not depend on the seller alone.
   const waiting = sql.isSpread
     ? `(SELECT seller_no, MIN(due_at) AS "dueAt" FROM imports
         WHERE due_at IS NOT NULL ${inReach()} AND seller_no > ?
@@ -239,7 +239,10 @@ export function dueSellers(
   );
 }
 
-/** Claims the import of a seller that has been due longest; null for none. */
+/**
+ * Claims the import of a seller that has been due longest; null if there is
+ * none.
+ */
 export async function claimImport(
   tx: Tx,
   sellerNo: number,
@@ -261,7 +264,7 @@ export async function claimImport(
   return rows.length === 0 ? null : { sellerNo, id: rows[0].id, lease };
 }
 
-/** Ends leases; `failed` counts one more failure in a row. */
+/** Ends leases; `failed` adds one to the failures in a row. */
 export async function releaseImport(
   tx: Tx,
   settlement: Settlement,
@@ -271,7 +274,7 @@ export async function releaseImport(
   await settleRows(tx, IMPORTS, [settlement], "any", set);
 }
 
-/** How often the import failed since its last part that succeeded. */
+/** How often the import has failed since the last part that succeeded. */
 export async function failuresOf(
   sql: Sql,
   { sellerNo, id }: Leased,
@@ -285,7 +288,7 @@ export async function failuresOf(
 
 /**
  * Locks an import whose lease is held, in the commit of a part; null if the
- * lease was lost or the import is over.
+ * lease was lost or the import has ended.
  */
 export async function lockJob(
   tx: Tx,
@@ -308,7 +311,7 @@ export interface PartDone {
   checked?: number;
   stored?: number;
   counts?: Partial<ProductCounts>;
-  /** That the check found to be new. */
+  /** New products that the check found. */
   created?: number;
   problems: number;
   warnings?: number;
@@ -375,7 +378,7 @@ export async function storeDryRun(
   );
 }
 
-/** Records what is kept of the document. */
+/** Records which part of the document is kept. */
 export async function setDocument(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
@@ -389,9 +392,9 @@ export async function setDocument(
 }
 
 /**
- * Hides an import that is deleted in several writes, and makes it older than
+ * Hides an import whose deletion takes several writes, and makes it older than
  * any other, so that the next sweep deletes the rest. An import in the state
- * `arriving` is hidden anyway, and the sweep finds it by that state.
+ * `arriving` is already hidden, and the sweep finds it by that state.
  */
 export async function setDeleting(
   tx: Tx,
@@ -405,7 +408,10 @@ export async function setDeleting(
   );
 }
 
-/** Ends an import, with its lease; `outside` replaces those problems. */
+/**
+ * Ends an import and its lease; `outside` replaces its problems outside of
+ * products.
+ */
 export async function endImport(
   tx: Tx,
   { sellerNo, importId }: ImportKey,

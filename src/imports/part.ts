@@ -1,4 +1,4 @@
-/** Reads a part of the document of an import, as a document of its own. */
+/** Reads a part of an import as if it were a separate document. */
 import type { Span } from "../catalogue/decoded_product.ts";
 import {
   decodeProductsInPieces,
@@ -17,7 +17,7 @@ import type { Import, ImportKey, Part } from "./import.ts";
 import { readBytes } from "./spool.ts";
 import { PART_LIMITS } from "./survey.ts";
 
-/** A part that is worked on, under the lease of its import. */
+/** A part in progress, under the lease of its import. */
 export interface Job {
   seller: Seller;
   leased: Leased;
@@ -55,7 +55,7 @@ export interface PartDocument {
   ) => Promise<Span[]>;
 }
 
-/** Products and lines are counted from the begin of the whole document. */
+/** Products and lines are counted from the beginning of the whole document. */
 export async function readPart(
   services: Services,
   { seller, key, row, part }: Job,
@@ -83,7 +83,8 @@ export async function readPart(
       lines: part.line - 1 - lineEnds(rootText, 0, rootText.length),
     },
   );
-  // Problems outside of products were found earlier, in the whole document.
+  // The survey has already found problems outside of products, in the whole
+  // document.
   const problems = decoded.problems.filter(({ product }) =>
     product !== undefined
   );

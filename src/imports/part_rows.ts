@@ -34,7 +34,10 @@ const PROBLEMS = insertInto("import_problems", [
   ...["start_at", "end_at", "details", "more"],
 ]);
 
-/** A part as its document was surveyed, or the transaction that it undoes. */
+/**
+ * A part found by the survey of the document, or the transaction that a part
+ * undoes.
+ */
 export type NewPart = Omit<Part, "transaction_id">;
 
 export async function insertParts(
@@ -71,7 +74,7 @@ export async function findPart(
   ) ?? null;
 }
 
-/** Up to `limit` parts, from this one on. */
+/** Up to `limit` parts, starting with this one. */
 export function partsFrom(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
@@ -86,17 +89,17 @@ export function partsFrom(
   );
 }
 
-/** What the check of a part has found. */
+/** What the check of a part found. */
 export interface CheckedPart {
   /** JSON; null: no image. */
   versions: string | null;
-  /** Of the products that are not refused. */
+  /** Results of the products that are not refused. */
   results: string;
   /** The former values of these products if it is a dry run; otherwise null. */
   former: string | null;
 }
 
-/** What the check of a part keeps. */
+/** What the check of a part stores. */
 interface NewCheck extends CheckedPart {
   warnings: Warnings;
 }
@@ -124,7 +127,7 @@ export async function setChecked(
   );
 }
 
-/** Replaces what is kept of a part's products as they were. */
+/** Replaces the former values of a part's products. */
 export async function setFormer(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
@@ -152,7 +155,9 @@ export async function findChecked(
   ) ?? null;
 }
 
-/** Names the transaction that stored a part, whose results count from now on. */
+/**
+ * Records the transaction that stored a part; from now on, its results count.
+ */
 export async function setStored(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
@@ -168,7 +173,7 @@ export async function setStored(
   );
 }
 
-/** Where a SKU or an id was named. */
+/** Where the document contains a SKU or an id. */
 export interface KeyPlace {
   product: number;
   line: number;
@@ -195,7 +200,7 @@ export async function insertKeys(
   );
 }
 
-/** The keys among these that earlier parts named. */
+/** Those of these keys that earlier parts contain. */
 export async function findKeys(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
@@ -221,17 +226,17 @@ export async function findKeys(
 export interface ProductProblems {
   /** Its position in the document, from 1. */
   product: number;
-  /** 0: it is stored nevertheless. */
+  /** 0: the product is stored nevertheless. */
   refused: number;
   sku: string | null;
   start_at: number;
   end_at: number;
   details: readonly Detail[];
-  /** How many details there are besides. */
+  /** How many more details there are. */
   more: number;
 }
 
-/** Returns the characters of the details. */
+/** Inserts problems; returns the length of their details in characters. */
 export async function insertProblems(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
@@ -258,7 +263,7 @@ export async function insertProblems(
   return rows.reduce((sum, row) => sum + row[7].length, 0);
 }
 
-/** Positions of refused products, among those from `first` to `last`. */
+/** Positions of the refused products from `first` to `last`. */
 export async function refusedPositions(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
@@ -331,7 +336,7 @@ export async function firstProblems(
   return found.slice(0, DETAIL_LIMIT);
 }
 
-/** The warnings of an import's parts; each part keeps what there is room for. */
+/** The warnings of an import's parts, as many as fit into the limits. */
 export async function findWarnings(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
@@ -349,7 +354,7 @@ export async function findWarnings(
   };
 }
 
-/** The transactions of an import with images that failed, in their order. */
+/** The transactions of an import that have failed images, in order. */
 export async function transactionsWithFailures(
   sql: Sql,
   { sellerNo, importId }: ImportKey,

@@ -1,8 +1,8 @@
 /**
- * Receives the document of an import: the bytes are written to the spool and
+ * Receives the document of an import: bytes are written to the spool and
  * surveyed as they arrive, with a few windows in memory at a time. The import
- * begins with the commit of its last bytes. An unfinished document of a dead
- * process is deleted later.
+ * begins with the commit of its last bytes. A maintenance job deletes the
+ * unfinished document of a dead process.
  */
 import type { Hash } from "node:crypto";
 import {
@@ -31,9 +31,9 @@ import { deleteImport } from "./retention.ts";
 import { insertPieces, PIECE } from "./spool.ts";
 import { DocumentSurvey } from "./survey.ts";
 
-/** Pieces of one write. */
+/** Pieces in one write. */
 const PIECES_AT_ONCE = 4;
-/** Options of its writes. */
+/** Options of these writes. */
 const HEAVY = { heavy: true };
 
 export interface ReceivedImport {
@@ -50,11 +50,14 @@ export interface ReceivedImport {
 
 export interface ImportOutcome {
   importId: string;
-  /** The Idempotency-Key was used before: nothing was done again. */
+  /** Whether the Idempotency-Key was used before, so that nothing was done. */
   repeated: boolean;
 }
 
-/** Receives an import, or throws a `ServiceError` and keeps nothing of it. */
+/**
+ * Receives an import. If it throws a `ServiceError`, nothing of the import is
+ * kept.
+ */
 export async function receiveImport(
   services: Services,
   received: ReceivedImport,
@@ -81,7 +84,7 @@ class Receiving {
   readonly #hash: Hash | null;
   readonly #survey: DocumentSurvey;
   readonly #key: ImportKey;
-  /** Pieces that are not written; how many are. */
+  /** Pieces that are not written yet, and how many are written. */
   #pieces: Uint8Array[] = [];
   #written = 0;
 
@@ -120,7 +123,7 @@ class Receiving {
     return await this.#finish();
   }
 
-  /** Reads a window of the document when the seller may run. */
+  /** Surveys one window of the document when the seller may run. */
   async #readOne(): Promise<boolean> {
     const { heavy } = this.#services;
     const owner = heavyOwner(this.#received.seller);
@@ -234,7 +237,7 @@ function openImportsProblem(
   }]);
 }
 
-/** The bytes in pieces, each of which has memory of its own. */
+/** Splits the bytes into pieces with their own memory. */
 async function* splitIntoPieces(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void> {

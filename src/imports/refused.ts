@@ -1,6 +1,6 @@
 /**
  * The products that an import refused, as a document that can be corrected and
- * sent again: each byte for byte as it was sent, after a comment with its
+ * sent again: each product unchanged, byte for byte, after a comment with its
  * problems.
  */
 import type { DocumentForm } from "../catalogue/document_syntax.ts";
@@ -24,15 +24,15 @@ const encoder = new TextEncoder();
 
 /** Products whose problems are read at a time. */
 const STEP = 50;
-/** Bytes of each step but the last. */
+/** Bytes of each chunk except the last. */
 const CHUNK = 64 * 1024;
 /**
- * The most memory for a document while it is sent, unless it has very many
- * problems: a piece of the spool, a chunk, and problems.
+ * The most memory for a document while it is sent (a piece of the spool, a
+ * chunk, and problems), unless it has very many problems.
  */
 export const REFUSED_KEEPS = 2 * PIECE;
 
-/** The form in which an import was sent. */
+/** The format in which an import was sent. */
 export async function importForm(
   db: Db,
   key: ImportKey,
@@ -45,8 +45,8 @@ export async function importForm(
 }
 
 /**
- * The document, as it is read: a step for each chunk. Throws if some of it was
- * deleted meanwhile.
+ * The document, which is read while it is sent: one step for each chunk. Throws
+ * if some of it was deleted meanwhile.
  */
 export async function* refusedDocument(
   db: Db,

@@ -14,7 +14,7 @@ import {
   type ProductProblems,
 } from "./part_rows.ts";
 
-/** `not_stored`: it was not yet, or never. */
+/** `not_stored`: not stored yet, or not at all. */
 export type ImportResult = ProductResult | "not_stored";
 
 export const IMPORT_RESULTS = [
@@ -26,21 +26,19 @@ export const IMPORT_RESULTS = [
   "not_stored",
 ] as const satisfies readonly ImportResult[];
 
-/** With what a dry run found of it. */
+/** A product with its results; after a dry run, also with the findings. */
 export interface ImportedProduct extends Checked {
   /** Its position in the document, from 1. */
   product: number;
   id: string | null;
   sku: string | null;
   result: ImportResult;
-  /** Those that are pending or failed. */
+  /** Images that are pending or failed. */
   images: UnsettledImage[];
   problems: ProductProblems | null;
 }
 
-/**
- * The place where the results continue: a part, and a position in it, from 0.
- */
+/** The place where the results continue: a part, and an index in it, from 0. */
 export interface ResultsPlace {
   part: number;
   index: number;
@@ -52,7 +50,9 @@ export interface PartResults {
   products: ImportedProduct[];
 }
 
-/** The results of the first part from `place` on that has any; null: none. */
+/**
+ * The results of the first part from `place` on that has any; null if none has.
+ */
 export async function readResults(
   sql: Sql,
   key: ImportKey,
@@ -126,7 +126,10 @@ const UNREAD: PartResult = {
   images: [],
 };
 
-/** Of the products that are not refused, in their order; as many, or more. */
+/**
+ * The results of the products that are not refused, in order; may be longer
+ * than needed.
+ */
 function checkedResults(
   { dry_run }: Import,
   { products }: Part,
@@ -140,7 +143,7 @@ function checkedResults(
   ));
 }
 
-/** The same of a part that is stored. */
+/** Like `checkedResults`, for a part that is stored. */
 async function storedResults(
   sql: Sql,
   { sellerNo }: ImportKey,

@@ -1,6 +1,5 @@
 /**
- * Maintenance jobs that delete old imports, and the rest of imports whose
- * deletion was interrupted.
+ * Maintenance jobs that delete old imports, and finish interrupted deletions.
  */
 import { inReach, LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
 import {
@@ -74,7 +73,7 @@ export async function* sweepImports(
   });
 }
 
-/** Deletes the keys of imports that are over. */
+/** Deletes the keys of imports that have ended. */
 export async function* sweepImportKeys(
   { db }: Pick<RetentionServices, "db">,
 ): AsyncGenerator<number, void> {
@@ -102,9 +101,9 @@ export async function* sweepImportKeys(
 }
 
 /**
- * Deletes documents of ended imports, except the refused products. Refused
+ * Deletes documents of ended imports, except their refused products. Refused
  * products are copied first, then the pieces are deleted, in portions; so each
- * refused product exists at every moment.
+ * refused product exists at any time.
  */
 export async function* sweepImportDocuments(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
@@ -124,7 +123,7 @@ export async function* sweepImportDocuments(
   });
 }
 
-/** Its parameter is the time before which dry runs must have ended. */
+/** The parameter is the time before which dry runs must have ended. */
 const UNNEEDED = `document <> 'refused' AND over_at > 0
   AND (dry_run = 0 OR over_at <= ?)`;
 
@@ -153,13 +152,16 @@ type ShrinkingImport =
   & { copied_to: number };
 
 /**
- * The most refused products of one write, and the most bytes that they may
+ * The most refused products in one write, and the most bytes that they may
  * span.
  */
 const COPIED_AT_ONCE = 250;
 const COPIED_BYTES = 4 * PIECE;
 
-/** Copies the next refused products, the root with the first; returns how many. */
+/**
+ * Copies the next refused products, and with the first ones the root; returns
+ * how many.
+ */
 async function copyRefused(
   tx: Tx,
   key: ImportKey,

@@ -7,8 +7,8 @@ import { findImport } from "./import_rows.ts";
 import { transactionsWithFailures } from "./part_rows.ts";
 
 /**
- * Part by part, so that no write is long. Returns how many references are tried
- * again; throws 404.
+ * Handles one part after the other, so that no write is long. Returns how many
+ * references are tried again; throws 404.
  */
 export async function retryImagesOf(
   services: Pick<Services, "db" | "deps" | "signals">,

@@ -1,7 +1,7 @@
 /**
- * Finds new products of a dry run whose SKU is that of a stored product but for
- * capital letters, zeros before it or invisible characters: they would be a
- * second product by mistake.
+ * Finds new products of a dry run whose SKU differs from that of a stored
+ * product only in capital letters, leading zeros or invisible characters: most
+ * likely, the same product is meant.
  */
 import type { SimilarProduct } from "../catalogue/former.ts";
 import { findProducts } from "../catalogue/product_rows.ts";
@@ -14,21 +14,21 @@ import type { Part } from "./import.ts";
 import type { Job } from "./part.ts";
 import { readResults } from "./results.ts";
 
-/** Of each part, by the index of the product in it. */
+/** By part, and by the index of the product in the part. */
 export type SimilarInParts = Map<number, Map<number, SimilarProduct>>;
 
-/** A new product: its part, and its index in that. */
+/** The place of a new product: its part, and its index in the part. */
 type Place = readonly [part: number, index: number];
 
-/** A new product, by its position in the document. */
+/** A new product, with its position in the document. */
 interface NewProduct {
   product: number;
   sku: string | null;
 }
 
 /**
- * Reads the results of the parts before, and all SKUs of the seller once.
- * `newOnes` are those of the last part.
+ * Reads the results of the earlier parts, and all SKUs of the seller once.
+ * `newOnes` are the new products of the last part.
  */
 export async function findSimilar(
   { db, heavy }: Services,
@@ -87,7 +87,7 @@ function addNew(
   }
 }
 
-/** The SKUs of the seller's products that are wanted. */
+/** The stored SKUs of the seller that are similar to wanted ones. */
 async function storedSkus(
   own: ReadWrite,
   sellerNo: number,

@@ -1,15 +1,16 @@
 /**
- * The document of an import as it was sent, in rows of the database. Any process
- * that works on the import can read it, wherever it was received; it is part of
- * backups and copies, and no file is left behind when a process dies. Once the
- * import is over, only the refused products are kept, beside their problems.
+ * The document of an import as it was sent, in rows of the database. Any
+ * process that works on the import can read it, wherever it was received. It is
+ * part of backups and copies, and a process that dies leaves no file behind.
+ * Once the import has ended, only the refused products are kept, in the rows of
+ * their problems.
  */
 import { insertInto, type Sql, type Tx } from "../database/db.ts";
 import { joinBlocks } from "../lib/blocks.ts";
 import { bytesBetween } from "../xml/sent_bytes.ts";
 import type { Import, ImportKey } from "./import.ts";
 
-/** Bytes of each piece but the last. */
+/** Bytes of each piece except the last. */
 export const PIECE = 256 * 1024;
 
 const PIECES = insertInto(
@@ -53,7 +54,7 @@ export async function readBytes(
 
 /** A product in the document. */
 export interface PlacedProduct {
-  /** Its position, from 1. */
+  /** Its position in the document, from 1. */
   product: number;
   /** Offsets in the document. */
   start_at: number;
@@ -78,9 +79,9 @@ export function* near<P extends PlacedProduct>(
 }
 
 /**
- * Refused products as they were sent, one after the other: from the document
- * or, after its deletion, from their own rows. They should be near each other
- * in the document.
+ * Refused products as they were sent, in order: from the document or, after its
+ * deletion, from their own rows. They should be near each other in the
+ * document.
  */
 export async function readProducts(
   sql: Sql,
@@ -108,7 +109,7 @@ export async function readProducts(
   });
 }
 
-/** The start tag of the root, or what JSON begins with. */
+/** The root's start tag, or the beginning of a JSON document. */
 export async function readDocumentRoot(
   sql: Sql,
   key: ImportKey,

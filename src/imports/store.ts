@@ -1,7 +1,7 @@
 /**
  * Stores a part of an import that was checked: one transaction, in one commit
  * with the import's row. A product that has a problem by now is refused alone;
- * so is, after a dry run, a product that changed since the check.
+ * so is, after a dry run, a product that has changed since the check.
  */
 import { dropUnrequested } from "../images/requests.ts";
 import { unpackChecked } from "../catalogue/former.ts";
@@ -91,7 +91,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
   }, { heavy: true, changes: true });
 }
 
-/** What a dry run saw of each product of a part, by its position. */
+/** What the dry run found for each product of a part, by position. */
 function checkedOf(
   { first_product }: Part,
   checked: CheckedPart | null,
@@ -101,7 +101,7 @@ function checkedOf(
   return new Map(known.map(({ former }, n) => [first_product + n, former]));
 }
 
-/** A write yields to no other work. */
+/** A write does not yield to other work. */
 const noPause = () => Promise.resolve();
 
 /** Records a stored part; ends the import with the last one. */

@@ -1,8 +1,8 @@
 /**
- * Stores what a dry run has checked, so that a document is sent once: the same
- * import goes on with `storing`. Nothing is stored if a product that the import
- * would change has changed since. A change between this decision and the commit
- * of its part is noticed there, and refuses that product alone.
+ * Stores a dry run after its check, so that the document is sent only once: the
+ * same import continues with `storing`. Nothing is stored if a product that the
+ * import would change has changed since the check. A change after this decision
+ * is noticed in the commit of its part, which refuses that product alone.
  */
 import {
   executeOnce,
@@ -36,7 +36,7 @@ export interface StoreOfCheck {
   idempotency: KeyedRequest | null;
 }
 
-/** Products that an answer names. */
+/** The most products that an answer lists. */
 const NAMED = 50;
 
 /**
@@ -83,7 +83,7 @@ export async function storeChecked(
   });
 }
 
-/** The dry run; throws if it cannot be stored. */
+/** Returns the dry run; throws if it cannot be stored. */
 function storable(row: Import | null): Import {
   if (row === null) throw notFound("import");
   const conflict = conflictOf(row);
@@ -117,7 +117,10 @@ function changedSince(changed: Detail[]): ServiceError {
   );
 }
 
-/** The first products that changed since the check; reads part by part. */
+/**
+ * The first products that have changed since the check; reads one part after
+ * the other.
+ */
 async function changedProducts(
   { db, heavy }: Services,
   seller: Caller,

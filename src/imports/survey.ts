@@ -1,7 +1,7 @@
 /**
- * Reads the document of an import while it arrives: whether it is well-formed,
- * what stands outside of products, and where its parts begin. Products are
- * decoded later, part by part.
+ * Reads the document of an import while it arrives: finds whether it is
+ * well-formed, problems outside of products, and where its parts begin.
+ * Products are decoded later, part by part.
  */
 import { Decoder, type SurveyedProduct } from "../catalogue/document.ts";
 import type { DocumentForm } from "../catalogue/document_syntax.ts";
@@ -25,10 +25,10 @@ import { IMPORT_PRODUCTS } from "../lib/request_limits.ts";
 import type { Surveyed } from "./import_rows.ts";
 import type { NewPart } from "./part_rows.ts";
 
-/** A part with as many bytes or elements has no further product. */
+/** A part with this many bytes or elements gets no further product. */
 const PART_BYTES = 1024 * 1024;
 const PART_ELEMENTS = XML_LIMITS.elements / 2;
-/** Problems outside of products that are kept. */
+/** How many problems outside of products are kept. */
 const OUTSIDE_PROBLEMS_KEPT = 50;
 
 const LIMITS: XmlLimits = {
@@ -36,13 +36,16 @@ const LIMITS: XmlLimits = {
   elements: Infinity,
 };
 
-/** Of a part, whose bytes bound it: a product with many elements is refused. */
+/**
+ * The limits of one part. Its bytes are bounded, so a product with many
+ * elements is refused.
+ */
 export const PART_LIMITS = LIMITS;
 
 type OpenPart = Omit<NewPart, "part"> & { elements: number };
 
 export class DocumentSurvey implements JsonHandlers {
-  /** Bytes that have arrived and were not read. */
+  /** Bytes that have arrived and are not read yet. */
   readonly #unread: Uint8Array[] = [];
   readonly #xml: ArrivingXml;
   readonly #sent = new SentBytes();
@@ -50,7 +53,7 @@ export class DocumentSurvey implements JsonHandlers {
   readonly #form: DocumentForm;
   #tag!: TagPosition;
   #depth = 0;
-  /** Offset of the last root or child of the root. */
+  /** Offset of the latest root or child of the root. */
   #start = 0;
   #root: { start: number; end: number } | null = null;
   readonly #parts: NewPart[] = [];
@@ -59,7 +62,7 @@ export class DocumentSurvey implements JsonHandlers {
   #elements = 0;
   #products = 0;
 
-  /** `begin` reads its form. */
+  /** @param begin begins to read a document of this format. */
   constructor(form: DocumentForm, begin: BeginReading) {
     this.#form = form;
     this.#decoder = new Decoder({
@@ -123,12 +126,14 @@ export class DocumentSurvey implements JsonHandlers {
   /** Reads a window; false at the end. Throws 400, 413, 422. */
   readOne(): boolean {
     const goesOn = this.#xml.readOne();
-    // Lets go of the bytes before it.
+    // Releases the bytes before the position.
     this.#sent.offsetOf(this.#xml.position());
     return goesOn;
   }
 
-  /** To be called when all was read; throws 422 for a document of nothing. */
+  /**
+   * Called after the last window; throws 422 for a document without products.
+   */
   finish(): { surveyed: Surveyed; parts: readonly NewPart[] } {
     while (this.#decoder.lacksSuggestions) this.#decoder.suggestSome();
     const { problems, moreProblems } = this.#decoder.finish();
@@ -157,7 +162,7 @@ export class DocumentSurvey implements JsonHandlers {
     this.#products++;
     if (end - start > PART_BYTES) throw this.#tooLarge(line);
     const partStart = this.#part?.start_at ?? start;
-    // Comments may stand between products.
+    // Long comments may stand between products.
     if (end - partStart > 2 * PART_BYTES) this.#endPart();
     this.#part ??= {
       first_product: this.#products,

@@ -1,7 +1,7 @@
 /**
  * Undoes an import by a new import, whose parts are the transactions of the
- * first, the newest first. Like a document, it is checked as a whole and then
- * carried out.
+ * first one, the newest first. Like a document, it is checked as a whole and
+ * then carried out.
  */
 import { NO_WARNINGS } from "../catalogue/warnings.ts";
 import {
@@ -45,15 +45,16 @@ import { endStore } from "./store.ts";
 export interface UndoOfImport {
   seller: Caller;
   importId: string;
-  /** Keep fields that changed since, and undo the rest. */
+  /** Whether to keep fields that changed since, and undo the others. */
   keepChanged: boolean;
   dryRun: boolean;
   idempotency: KeyedRequest | null;
 }
 
 /**
- * Begins the undo of an import. Throws 404 for an unknown one, 409 for one that
- * is not over, stored nothing or is undone already, 422 for one too old.
+ * Begins the undo of an import. Throws 404 for an unknown import; 409 for one
+ * that has not ended, stored nothing or is already undone; 422 for one that is
+ * too old.
  */
 export async function undoImport(
   services: Services,
@@ -139,7 +140,7 @@ async function beginUndo(
   return importId;
 }
 
-/** The undo of an import that is going on or was carried out; null: none. */
+/** The undo of an import, in progress or finished; null if there is none. */
 async function undoneBy(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
@@ -208,7 +209,8 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const keeps = row.keep_changed === 1;
   const left = keeps ? [] : refusedConflicts(plan);
   const refused = problemsOfUndo(part, plan, [...left, ...beyondQuota], 1);
-  // Nothing is refused then, but a dry run lists what is left as it is.
+  // Nothing is refused then, but a dry run lists the fields that it would leave
+  // unchanged.
   const isListed = keeps && row.dry_run === 1 && refused.length === 0;
   const kept = isListed ? problemsOfUndo(part, plan, conflicts, 0) : [];
   const numbers = new Set(refused.map(({ product }) => product));
@@ -249,7 +251,7 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     const options = { refuse, importId, keyId: row.key_id, use: null };
     const { plan, written } = await applyUndo(tx, services, undone, options);
     await setStored(tx, key, part.part, written.transactionId);
-    // Fields that changed since the check are kept and listed.
+    // Fields that have changed since the check are kept and listed.
     const late = row.keep_changed === 1 ? [] : plan.conflicts;
     const problems = problemsOfUndo(part, plan, late, 0);
     const counts = countResults(plan.products);

@@ -2,10 +2,10 @@
 import type { Sql, Tx } from "../database/db.ts";
 import { readPosition, writePosition } from "../jobs/positions.ts";
 
-/** Its row of `maintenance_positions`. */
+/** The row of `maintenance_positions`. */
 const JOB = "backup";
 
-/** Unix milliseconds; null: never. */
+/** Unix milliseconds; null if there was no backup. */
 export async function lastBackup(sql: Sql): Promise<number | null> {
   const position = await readPosition(sql, JOB);
   return position === "" ? null : Number(position);

@@ -1,6 +1,6 @@
 /**
- * All kinds of notices to sellers and the operator, one entry each: how it is
- * found, what the text is, and which page it leads to.
+ * All kinds of notices to sellers and the operator, one entry each: the query
+ * that finds them, the text, and the page to which the notice links.
  */
 import { inReach, LIMIT, type Sql } from "../database/db.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
@@ -21,11 +21,13 @@ export interface Kind {
   text: (detail: Detail) => string;
   /** The view of the page, as in `webhooks/order_created`. */
   view: (detail: Detail) => string;
-  /** The text in place of more than a few notices of this kind. */
+  /** The text that replaces more than a few notices of this kind. */
   many?: { text: (count: string) => string; view: string };
 }
 
-/** Something that a seller or the operator should know, about a seller. */
+/**
+ * A condition or event of a seller that the seller or the operator should know.
+ */
 export interface FoundNotice {
   sellerNo: number;
   /** Distinguishes several notices of a kind for one seller. */
@@ -39,9 +41,9 @@ export interface FoundNotice {
   isSilent?: boolean;
 }
 
-/** A kind that rows of sellers show. */
+/** A kind that a search finds in rows of sellers. */
 export interface SearchedKind extends Kind {
-  /** It goes on, or it happened at a time. */
+  /** A state lasts; an event happened at a time. */
   nature: "state" | "event";
   find: (
     sql: Sql,
@@ -51,7 +53,7 @@ export interface SearchedKind extends Kind {
 
 export interface SearchInput {
   now: number;
-  /** Earlier events are known already. */
+  /** Earlier events are already known. */
   since: number;
   config: QuotaDefaults;
   /** Usage of sellers near a limit. */
@@ -76,7 +78,7 @@ interface FailingWebhook {
   lastError: string | null;
 }
 
-/** Webhooks that fail at least since a time. */
+/** Webhooks that have failed since a time or longer. */
 async function webhooks(
   sql: Sql,
   condition: string,
@@ -102,7 +104,7 @@ async function webhooks(
 
 const webhookView = ({ trigger }: Detail) => `webhooks/${trigger}`;
 
-/** Imports that ended in one of some states. */
+/** Imports that ended in one of these states. */
 async function imports(
   sql: Sql,
   { since }: SearchInput,
@@ -153,8 +155,8 @@ interface EndingKey {
 }
 
 /**
- * Keys that end soon. One that was rotated has a day left, which its seller
- * knows.
+ * Keys that end soon, except rotated ones, which have a day left, as their
+ * seller knows.
  */
 async function endingKeys(
   sql: Sql,
@@ -212,13 +214,13 @@ const importView = ({ id }: Detail) => `imports/${id}`;
 interface FailedImages {
   sellerNo: number;
   id: string;
-  /** Of an import. */
+  /** The name of the import; null for an upload without a name. */
   name: string | null;
   failed: number;
   at: number;
 }
 
-/** Uploads that are through, but for images that failed. */
+/** Uploads whose images are all settled, some as failed. */
 const FAILED_UPLOADS = `SELECT transactions.seller_no AS "sellerNo",
     transactions.id, NULL AS name, images_failed AS failed, finished_at AS at
   FROM transactions
@@ -231,7 +233,10 @@ const OF_UPLOAD = `SELECT images.url FROM transaction_images AS named
   WHERE named.seller_no = ? AND named.transaction_id = ?
     AND named.status = 'failed' ORDER BY ordinal`;
 
-/** The same of imports, once the images of all their parts are settled. */
+/**
+ * Like `FAILED_UPLOADS`, for imports, once the images of all their parts are
+ * settled.
+ */
 const FAILED_IMPORTS =
   `SELECT import_images.seller_no AS "sellerNo", import_id AS id,
     imports.name, failed, settled_at AS at
@@ -263,7 +268,8 @@ async function failedImages(
     ]);
   const uploads = await find(FAILED_UPLOADS, "finished_at");
   const imports = await find(FAILED_IMPORTS, "settled_at");
-  // One list in the order of time, as `SearchInput.since` goes on from its end.
+  // One list in the order of time, because `SearchInput.since` continues from
+  // its end.
   const rows = [
     ...uploads.map((row) => ({ ...row, view: "uploads", urls: OF_UPLOAD })),
     ...imports.map((row) => ({ ...row, view: "imports", urls: OF_IMPORT })),
@@ -316,7 +322,7 @@ function limitedUses(usage: Usage, config: SearchInput["config"]): QuotaUse[] {
   return toQuotaUses(usage, config).filter(({ limit }) => limit > 0);
 }
 
-/** What the numbers of a quota count, such as "bytes for images". */
+/** The unit of a quota, such as "bytes for images". */
 function countedFor(quota: Detail[string]): string {
   const unit = quotaUnit(quota);
   return unit === quota ? unit : `${unit} for ${quota}`;
@@ -333,7 +339,7 @@ export function isNearLimit(
     .some((use) => percentOf(use) >= LEVELS[0] - FADES);
 }
 
-/** A notice of the highest level that is reached. */
+/** Notices of the highest level that each quota has reached. */
 function quotas({ usages, config }: SearchInput): FoundNotice[] {
   return usages.filter(({ wantsMail }) => wantsMail === 1).flatMap((usage) =>
     limitedUses(usage, config).flatMap((use) => {
@@ -363,7 +369,7 @@ function overQuota({ usages, config }: SearchInput): FoundNotice[] {
   );
 }
 
-/** Sellers of whom a delivery was exhausted in the last day. */
+/** Sellers with a delivery that was exhausted in the last day. */
 async function exhausted(
   sql: Sql,
   { now }: SearchInput,
@@ -391,7 +397,7 @@ async function exhausted(
 
 const sellerView = ({ seller_id }: Detail) => `sellers/${seller_id}`;
 
-/** Kinds that rows show. */
+/** Kinds that a search finds in rows. */
 export const SEARCHED_KINDS: readonly SearchedKind[] = [
   {
     name: "webhook_failing",
@@ -550,7 +556,7 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
   },
 ];
 
-/** Kinds that a process sees. */
+/** Kinds that a process observes. */
 export const OBSERVED_KINDS = {
   not_ready: {
     name: "not_ready",
@@ -584,14 +590,14 @@ export const OBSERVED_KINDS = {
 
 export type ObservedKind = keyof typeof OBSERVED_KINDS;
 
-/** By name. */
+/** All kinds, by name. */
 export const KINDS: ReadonlyMap<string, Kind> = new Map(
   [...SEARCHED_KINDS, ...Object.values(OBSERVED_KINDS)].map((
     kind,
   ) => [kind.name, kind]),
 );
 
-/** `2026-11-24 09:30 UTC`. */
+/** Formats a time as `2026-11-24 09:30 UTC`. */
 function timeOf(at: string | number | null): string {
   const iso = new Date(Number(at)).toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
@@ -601,7 +607,10 @@ function reasonOf(error: string | number | null): string {
   return error === null ? "" : ` (${error})`.replace(/\.\)$/, ")");
 }
 
-/** `3 created, 1 refused`; `nothing changed` of none. */
+/**
+ * Lists counts, as in `3 created, 1 refused`; `nothing changed` if there are
+ * none.
+ */
 function countsOf(detail: Detail, names: readonly string[]): string {
   const counts = names.filter((name) => Number(detail[name]) > 0)
     .map((name) => `${detail[name]} ${name}`);

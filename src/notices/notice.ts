@@ -1,30 +1,30 @@
 /**
  * A notice tells a seller or the operator once about a condition or an event.
  *
- *   waiting → sending (under a lease) → sent, or given up after a day
+ * waiting → sending (under a lease) → sent, or given up after a day
  *
  * Each notice is a row. The row of a condition (a webhook fails, a quota is
  * nearly used) stays until the condition ends. The row of an event (an import
  * has finished) stays for two days, in which the event is not found again. A
  * seller gets one mail with all waiting notices, at most once an hour; the
  * operator gets a signed request for each notice at once. If a mail may have
- * been accepted although its try failed, the same mail is sent again, under the
- * same Message-ID, before any other.
+ * been accepted although the attempt failed, the same mail is sent again, with
+ * the same Message-ID, before any other.
  */
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
 
-/** To whom it is sent. */
+/** To whom the notice is sent. */
 export type Recipient = "seller" | "operator";
 
-/** What a text is made of. */
+/** The values for the text. */
 export type Detail = Readonly<Record<string, string | number | null>>;
 
 /** What identifies a notice. */
 export interface NoticeKey {
-  /** Of the seller that it is about. */
+  /** The seller that the notice is about. */
   sellerNo: number;
-  /** Its kind, a space, and what it is about. */
+  /** Its kind, a space, and its subject. */
   id: string;
 }
 
@@ -40,11 +40,13 @@ export interface Notice extends NoticeKey {
   detail: Detail;
 }
 
-/** The time from the first notice to the mail; further notices may join it. */
+/**
+ * The time from the first notice to its mail; later notices may join the mail.
+ */
 export const FIRST_MAIL_MS = 20 * SECOND_MS;
 /** The least time between two mails to a seller. */
 export const NEXT_MAIL_MS = HOUR_MS;
-/** A notice that could not be sent for this long is given up. */
+/** A notice is given up if it could not be sent for this long. */
 export const GIVE_UP_MS = DAY_MS;
 /**
  * How long the notice of an event is kept, so that the event is not sent again.
@@ -66,7 +68,7 @@ const RETRY_MS: readonly number[] = [
 ];
 
 /**
- * The pause after `failures` failed tries; `isUnsure`: the last try may have
+ * The pause after `failures` failed attempts; `isUnsure`: the last one may have
  * succeeded.
  */
 export function noticeRetryDelay(failures: number, isUnsure: boolean): number {

@@ -29,11 +29,11 @@ export interface NewNotice extends NoticeKey {
   kind: string;
   recipient: Recipient;
   detail: Detail;
-  /** It is not sent. */
+  /** Whether the notice is stored without being sent. */
   isSilent: boolean;
 }
 
-/** Notices of a kind that are stored, of which there are few. */
+/** The stored notices of a kind, of which there are few. */
 export async function storedNotices(
   sql: Sql,
   kind: string,
@@ -45,14 +45,14 @@ export async function storedNotices(
   );
 }
 
-/** In the order of their keys, in which every process writes them. */
+/** Sorts by the key: every process writes notices in this order. */
 function inOrder<T extends NoticeKey>(notices: readonly T[]): T[] {
   return notices.toSorted((a, b) => noticeName(a) < noticeName(b) ? -1 : 1);
 }
 
 /**
  * Stores notices of sellers that are not stored yet, to be sent when they are
- * due; none of a kind of which too many wait.
+ * due. Stores none of a kind of which too many wait.
  */
 export async function insertNotices(
   tx: Tx,
@@ -138,7 +138,7 @@ const INSERT_SEEN = insertInto(
 );
 
 /**
- * Stores a condition that a process observes, as sent or to be sent; or notes
+ * Stores a condition that a process observes, as sent or to be sent; or records
  * that it lasts.
  */
 export async function recordObserved(
@@ -189,9 +189,12 @@ export interface Claimed {
   leased: Leased[];
   /** The newest one last. */
   notices: Notice[];
-  /** Of the mail. */
+  /** The Message-ID of the mail. */
   messageId: string;
-  /** An earlier try may have sent the mail, so its content stays the same. */
+  /**
+   * Whether an earlier attempt may have sent the mail, whose content then stays
+   * the same.
+   */
   mayBeSent: boolean;
 }
 
@@ -230,10 +233,10 @@ export async function claimForOperator(
 }
 
 /**
- * Claims the notices of a mail to a seller: only those of a mail that may have
- * been accepted, otherwise all that wait, under `messageId`. They are postponed
- * while an earlier mail is in progress or too recent, or the seller is
- * suspended. Null if another process claims them now.
+ * Claims the notices of a mail to a seller. If an earlier mail may have been
+ * accepted, only its notices; otherwise all that wait, under `messageId`.
+ * Notices are postponed while an earlier mail is in progress or too recent, or
+ * while the seller is suspended. Null if another process claims them now.
  */
 export async function claimForSeller(
   tx: Tx,
@@ -290,7 +293,10 @@ export async function claimForSeller(
   return toClaimed(sellerNo, lease, mail, rows);
 }
 
-/** How long notices are postponed that wait for another event. */
+/**
+ * How long notices are postponed that wait for an earlier mail or for the
+ * seller.
+ */
 const HELD_UP_MS = 30 * SECOND_MS;
 
 async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
@@ -301,7 +307,7 @@ async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
   return row?.status === "suspended";
 }
 
-/** Notices that wait for a mail wait at least until then. */
+/** Postpones the notices that wait for a mail at least until then. */
 async function putOffNotices(
   tx: Tx,
   sellerNo: number,
@@ -320,9 +326,9 @@ export type Outcome =
   | "sent"
   /** It can never be sent. */
   | "refused"
-  /** It was not sent, and will be tried again. */
+  /** It was not sent, and is tried again. */
   | "failed"
-  /** The same, for a reason that does not count as a try. */
+  /** It was not sent, for a reason that does not count as an attempt. */
   | "released"
   /** It may have been sent. */
   | "unsure";
@@ -336,7 +342,8 @@ export async function settleNotices(
   const now = tx.now();
   const isEnd = outcome === "sent" || outcome === "refused";
   const keepsId = mayBeSent || outcome === "sent" || outcome === "unsure";
-  // A mail that may have been sent stays the same, so its notices end together.
+  // A mail that may have been sent must not change, so its notices are given up
+  // together.
   const newest = notices.at(-1)!.createdAt;
   await tx.runMany(
     `UPDATE notices SET lease_id = NULL, lease_until = NULL, due_at = ?,
@@ -359,7 +366,7 @@ export async function settleNotices(
   );
 }
 
-/** Notes that a mail to a seller was, or may have been, accepted now. */
+/** Records that a mail to a seller was, or may have been, accepted now. */
 export async function noteMailed(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(
     "UPDATE seller_counters SET mailed_at = ? WHERE seller_no = ?",
@@ -376,7 +383,7 @@ export interface Addressee {
   emailKey: string;
 }
 
-/** Null for a seller that wants no mail. */
+/** Null if the seller wants no mail. */
 export async function addresseeOf(
   sql: Sql,
   sellerNo: number,

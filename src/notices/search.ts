@@ -1,4 +1,7 @@
-/** Finds new notices for sellers and the operator, and those that are over. */
+/**
+ * Finds new notices for sellers and the operator, and notices whose cause has
+ * ended.
+ */
 import {
   MAINTENANCE,
   reachableServers,
@@ -36,8 +39,8 @@ const WRITTEN = 100;
 const LATE_MS = 10 * MINUTE_MS;
 
 /**
- * The search of one process; it remembers what it found, so that it does not
- * write it again.
+ * The search of one process. It remembers what it found, so that it writes each
+ * notice once.
  */
 export class NoticeSearch {
   readonly #services: SearchServices;

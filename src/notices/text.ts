@@ -6,17 +6,17 @@ import { KINDS } from "./kinds.ts";
 import { type Detail, type Notice, NOTICES_IN_A_MAIL } from "./notice.ts";
 import type { Addressee } from "./rows.ts";
 
-/** The most notices that a mail lists; the rest is counted. */
+/** The most notices that a mail lists; the others are counted. */
 const LISTED = 30;
 
-/** A notice in words, with the link to its page. */
+/** The text of a notice, with the link to its page. */
 export interface NoticeText {
   kind: string;
   text: string;
   link: string;
 }
 
-/** Null for a kind that a later version made. */
+/** Null for a kind that only a later version knows. */
 export function noticeText(
   { kind, detail }: { kind: string; detail: Detail },
   publicUrl: string,
@@ -27,12 +27,14 @@ export function noticeText(
   return { kind, text: known.text(detail), link };
 }
 
-/** The path at which a seller ends its mail, or begins it again. */
+/** The path of the page on which a seller stops or restarts its mail. */
 export function subscriptionPath({ id, emailKey }: Addressee): string {
   return `/notices/${id}/${linkSignature(emailKey, { id })}`;
 }
 
-/** One mail with all notices; the same notices always give the same mail. */
+/**
+ * One mail with all notices; the same notices always result in the same mail.
+ */
 export function digest(
   notices: readonly Notice[],
   to: Addressee,
@@ -64,10 +66,10 @@ export function digest(
   };
 }
 
-/** More notices of one kind are summarised. */
+/** More notices of one kind become one line. */
 const ONE_BY_ONE = 5;
 
-/** In the order of the notices, with many of one kind in one. */
+/** Lines in the order of the notices; many notices of one kind are one line. */
 function noticeLines(
   notices: readonly Notice[],
   publicUrl: string,
@@ -79,7 +81,7 @@ function noticeLines(
       return own.flatMap((notice) => noticeText(notice, publicUrl) ?? []);
     }
     const link = `${publicUrl}/#/${many.view}`;
-    // Beyond those that may wait they are not counted.
+    // Notices beyond the waiting limit are not counted.
     const count = `${own.length}${
       own.length < NOTICES_IN_A_MAIL ? "" : " or more"
     }`;
@@ -96,7 +98,9 @@ function firstSentence(text: string): string {
     : `${first.slice(0, SUBJECT_LENGTH)}…`;
 }
 
-/** A notice to the operator, as Standard Webhooks writes a payload. */
+/**
+ * The payload of a notice to the operator, in the form of Standard Webhooks.
+ */
 export function operatorPayload(
   { kind, detail, createdAt }: Pick<Notice, "kind" | "detail" | "createdAt">,
   publicUrl: string,
@@ -111,7 +115,7 @@ export function operatorPayload(
   });
 }
 
-/** The `webhook-id` of a payload: what is said again has the same one. */
+/** The `webhook-id` of a payload: the same for equal payloads. */
 export function payloadId(payload: string): string {
   const hash = createHash("sha256").update(payload);
   return `notice_${hash.digest("hex").slice(0, 32)}`;

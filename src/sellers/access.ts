@@ -22,7 +22,7 @@ const KEY_NEEDED = "A valid key is needed in the header X-Service-Auth.";
  * networks. The answer is the same as for an unknown key.
  */
 export class KeyRefused extends ServiceError {
-  /** For the operator and for other keys of the seller. */
+  /** Why, for the operator and for other keys of the seller. */
   readonly reason: string;
   readonly owner: Caller;
 
@@ -33,7 +33,10 @@ export class KeyRefused extends ServiceError {
   }
 }
 
-/** Throws 401 for a key that is revoked, after its end, and outside its networks. */
+/**
+ * Throws 401 for a key that is revoked, has ended, or is used from outside its
+ * networks.
+ */
 export function checkUsable(
   owner: Caller & KeyRestrictions,
   now: number,
@@ -43,7 +46,7 @@ export function checkUsable(
   if (reason !== null) throw new KeyRefused(owner, reason);
 }
 
-/** Why a key may not be used now, from this client; null: it may. */
+/** Why a key may not be used now from this client; null if it may. */
 export function whyUnusable(
   { revokedAt, expiresAt, networks }: KeyRestrictions,
   key: string,
@@ -61,7 +64,7 @@ export function whyUnusable(
 
 /** Conditions under which a key is refused. */
 export interface KeyRestrictions {
-  /** Unix milliseconds; null: it is not revoked. */
+  /** Unix milliseconds; null if it is not revoked. */
   revokedAt: number | null;
   /** Unix milliseconds. */
   expiresAt: number | null;

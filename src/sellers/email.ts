@@ -10,9 +10,9 @@ import { sameHash } from "./api_key.ts";
 import type { Seller } from "./seller.ts";
 
 /**
- * Sets the address for notices to a seller; "" sends none. A seller that
- * unsubscribed stays unsubscribed until the address changes. Throws 422 for an
- * invalid address.
+ * Sets the address for notices to a seller; with "" the seller gets none. A
+ * seller that unsubscribed stays unsubscribed until the address changes. Throws
+ * 422 for an invalid address.
  */
 export async function setEmail(
   tx: Tx,
@@ -39,7 +39,7 @@ export async function setEmail(
   await forgetNotices(tx, seller);
 }
 
-/** The message does not repeat the value, as it may reach a log. */
+/** The message does not repeat the value, because it may reach a log. */
 function notAnAddress() {
   const problem = {
     field: "email",
@@ -50,7 +50,10 @@ function notAnAddress() {
   return recordInvalid([fieldDetail(problem, {})]);
 }
 
-/** Notices whose cause lasts are sent again, to the new address. */
+/**
+ * Deletes the seller's notices: those whose cause continues are sent again, to
+ * the new address.
+ */
 async function forgetNotices(tx: Tx, { no }: Seller): Promise<void> {
   await tx.run(
     `DELETE FROM notices WHERE seller_no = ? AND recipient = 'seller'
@@ -74,7 +77,9 @@ export interface Subscription {
   isOn: boolean;
 }
 
-/** Null for a link that was not made for the seller's current address. */
+/**
+ * Returns null for a link that was not made for the seller's current address.
+ */
 export async function findSubscription(
   tx: Pick<Tx, "get">,
   sellerId: string,
@@ -97,8 +102,8 @@ export async function findSubscription(
 }
 
 /**
- * Stops or restarts the mail to the seller of a link. Null for a link that was
- * not made for the seller's current address.
+ * Stops or restarts the mail to the seller of a link. Returns null for a link
+ * that was not made for the seller's current address.
  */
 export function changeSubscription(
   { db, deps }: Pick<Services, "db" | "deps">,

@@ -7,9 +7,9 @@ import { type NeededScope, type Scope, SCOPES, scopesOf } from "./scopes.ts";
 export interface KeyRights {
   /** At least one, in the order of `SCOPES`. */
   scopes: readonly Scope[];
-  /** Unix milliseconds; null: none. */
+  /** Unix milliseconds; null if the key does not end. */
   expiresAt: number | null;
-  /** CIDRs; empty: the key may be used from everywhere. */
+  /** CIDRs; empty if the key may be used from everywhere. */
   networks: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export function rightsColumns({ scopes, expiresAt, networks }: KeyRights) {
   return [scopes.join(" "), expiresAt, networks.join(" ")];
 }
 
-/** Rights in words, for the audit log; "" where nothing is restricted. */
+/** Describes rights for the audit log; "" if nothing is restricted. */
 export function describeRights(
   { scopes, expiresAt, networks }: KeyRights,
 ): string {
@@ -76,9 +76,9 @@ export function rangesOf({ networks }: KeyRights): Ranges | null {
 }
 
 /**
- * The rights of a key that is made with another key: rights that are not named
- * are those of the other key. Throws 403 with a detail for each right that
- * exceeds it.
+ * The rights of a key that is created with another key: rights that are not
+ * given are those of the other key. Throws 403 with a detail for each right
+ * that exceeds it.
  */
 export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
   const { scopes, expiresAt, networks } = wanted;

@@ -24,9 +24,9 @@ export interface ListedKey {
   /** How the key starts; null for a key older than this column. */
   prefix: string | null;
   createdAt: number;
-  /** Unix time in milliseconds, to the minute; null: never. */
+  /** Unix milliseconds, to the minute; null if it was never used. */
   lastUsedAt: number | null;
-  /** null: the key is in force unless it has ended. */
+  /** null: the key is valid unless it has ended. */
   revokedAt: number | null;
   rights: KeyRights;
 }
@@ -127,7 +127,7 @@ export async function forgetKeys(
   );
 }
 
-/** As `key_label`: the label of the key in the column `key_id`. */
+/** The subquery `key_label`: the label of the key in the column `key_id`. */
 export const KEY_LABEL =
   "(SELECT label FROM api_keys WHERE api_keys.id = key_id) AS key_label";
 
@@ -139,7 +139,7 @@ const RIGHTS = `api_keys.scopes, api_keys.expires_at AS "expiresAt",
 export interface KeyOwner extends Caller, KeyRestrictions {
   scopes: readonly Scope[];
   status: SellerStatus;
-  /** Requests a minute, 0: unlimited; null: the default of the settings. */
+  /** Requests a minute, 0 for no limit; null: the default setting. */
   rateLimit: number | null;
 }
 
@@ -189,7 +189,7 @@ export async function listKeys(
   }));
 }
 
-/** A new key in the audit log. */
+/** Describes a new key for the audit log. */
 export function describeKey({ keyId, label, rights }: NewKey): string {
   return [`key ${keyId}`, label, describeRights(rights)].filter(Boolean)
     .join(", ");

@@ -20,15 +20,15 @@ export type Resource =
   | "import_bytes";
 
 export interface SellerLimit {
-  /** What its number counts. */
+  /** What the limit counts. */
   unit: string;
   /** The highest value; no maximum by default. */
   max?: number;
-  /** For answers, after the unit. */
+  /** Its description in answers, after the unit. */
   about: string;
-  /** In the handbook. */
+  /** Its description in the handbook. */
   meaning: string;
-  /** The page's name for it. */
+  /** Its name on the page. */
   label: string;
   /** The value in examples of answers; null: the default. */
   example: number | null;
@@ -98,10 +98,10 @@ export type QuotaDefaults = Readonly<
   Record<typeof SELLER_QUOTAS[QuotaName]["setting"], number>
 >;
 
-/** A seller's own limits; null: the default of the settings. */
+/** A seller's own limits; null: the default setting. */
 export type SellerLimits = Readonly<Record<LimitName, number | null>>;
 
-/** Only the limits of a row. */
+/** The limits in a row, without its other columns. */
 export function limitsOf(row: SellerLimits): Record<LimitName, number | null> {
   const limits = LIMIT_NAMES.map((name) => [name, row[name]]);
   return Object.fromEntries(limits);

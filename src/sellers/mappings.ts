@@ -46,7 +46,7 @@ const MAPPED_VALUE: Shape<{ "@field": string; "#text": string }> = {
   attributes: MAPPED,
 };
 
-/** The parts of a mapping. */
+/** The elements of a mapping. */
 export const MAPPING_PARTS = [
   one(
     "columns",
@@ -61,7 +61,10 @@ export const MAPPING = {
   shape: inAnyOrder(...MAPPING_PARTS),
 };
 
-/** A column of a table, by its name; with an empty field it is left out. */
+/**
+ * The choice for a column of a table, by its name; an empty field omits the
+ * column.
+ */
 export interface MappedColumn {
   name: string;
   field: string;

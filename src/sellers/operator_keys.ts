@@ -16,20 +16,20 @@ import { keyHash, newKey, sameHash } from "./api_key.ts";
 import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
 
 export interface Operator {
-  /** In the audit log. */
+  /** The name in the audit log. */
   name: string;
   readOnly: boolean;
 }
 
-/** An operator's key, with what keeps it from being used. */
+/** An operator's key, with the reasons that can prevent its use. */
 export type OperatorKey = Operator & KeyRestrictions;
 
 /** What a key may be used for, when and from where. */
 export interface OperatorRights {
   readOnly: boolean;
-  /** Unix milliseconds; null, the default: it does not end. */
+  /** Unix milliseconds; null, the default: the key does not end. */
   expiresAt?: number | null;
-  /** CIDRs; none, the default: it may come from everywhere. */
+  /** CIDRs; none, the default: the key may be used from everywhere. */
   networks?: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export async function addOperatorKey(
   });
 }
 
-/** "" where nothing is restricted. */
+/** Describes rights for the audit log; "" if nothing is restricted. */
 function describeOperatorRights(
   { readOnly, expiresAt, networks }: Required<OperatorRights>,
 ): string {

@@ -1,5 +1,5 @@
 /**
- * Keys that sellers make, rotate and revoke by themselves. A key cannot make a
+ * Keys that sellers create, rotate and revoke themselves. A key cannot make a
  * key with more rights than its own. Each change and its audit entry are one
  * write.
  */
@@ -67,8 +67,8 @@ function changeKeys<T>(
 }
 
 /**
- * Makes a key; rights that are not named are those of the key of the request.
- * Throws 403 for more rights than those, 422 for one key too many.
+ * Makes a key; rights that are not given are those of the request's key. Throws
+ * 403 for rights that exceed those, 422 for one key too many.
  */
 export function makeOwnKey(
   services: Changing,

@@ -1,11 +1,11 @@
 /**
- * Refusals: the last refused requests of each seller. (The products that an
- * upload refused are in `catalogue/refused_products.ts`.) They are collected in
- * memory and written together, both bounded: a seller costs one write a second,
- * a fixed number of rows and of bytes, however often it is refused. Equal
- * refusals within a minute are one row with a count, and no code takes more
- * than half of what is kept, so a program that repeats its mistake does not
- * displace the refusals of others.
+ * Refusals: the last refused requests of each seller.
+ * (`catalogue/refused_products.ts` has the products that an upload refused.)
+ * Refusals are collected in memory and written together. Both are bounded:
+ * however often a seller is refused, it costs one write a second and a fixed
+ * number of rows and bytes. Equal refusals within a minute are one row with a
+ * count, and no code takes more than half of the rows and bytes, so a program
+ * that repeats its mistake does not displace the refusals of others.
  */
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.ts";
@@ -67,18 +67,20 @@ export interface Refusal {
   at: number;
   /** The id of the API key. */
   keyId: string;
-  /** The IP address of the client, as far as it is known. */
+  /** The IP address of the client, if known. */
   client: string;
-  /** Method and path as in the table of routes; null where there is no route. */
+  /**
+   * Method and path as in the table of routes; null if there is no such route.
+   */
   route: string | null;
   /** Whether the request was a dry run. */
   dryRun: boolean;
-  /** The name of what was sent; null: it had none. */
+  /** The name of the upload or import; null if it had none. */
   name: string | null;
   status: number;
   code: ErrorCode;
   message: string;
-  /** Bytes of the body; null where none was read. */
+  /** Bytes of the body; null if none was read. */
   size: number | null;
   details: Detail[];
   /** How many further details there were. */
@@ -90,7 +92,7 @@ interface Waiting {
   /** The oldest first. */
   refusals: Refusal[];
   /**
-   * How many further requests were refused in the same way, by the id of the
+   * How many more requests were refused in the same way, by the id of the
    * first.
    */
   repeats: Map<string, number>;
@@ -99,7 +101,7 @@ interface Waiting {
 export class RefusalLog {
   readonly #db: Db;
   readonly #deps: Pick<Deps, "clock" | "log">;
-  /** By seller. */
+  /** Refusals by seller. */
   #waiting = new Map<number, Waiting>();
   /** The first of equal refusals, by what they have in common. */
   #recent = new RecentValues<Pick<Refusal, "id" | "at">>(COMPARED);
@@ -162,7 +164,7 @@ export class RefusalLog {
     try {
       await this.#write(waiting);
     } catch (error) {
-      // There are no rows in which to count equal ones.
+      // The rows that would count equal refusals do not exist.
       this.#recent = new RecentValues(COMPARED);
       this.#deps.log.debug("refusals_not_written", { error: String(error) });
     }
@@ -207,7 +209,8 @@ export class RefusalLog {
         repeats,
         "any",
       );
-      // While the clock was fast, rows got greater ids than all later ones.
+      // Rows written while the clock was fast have greater ids than all later
+      // ones.
       await tx.runMany(
         "DELETE FROM refusals WHERE seller_no = ? AND id > ? AND at > ?",
         sellers.flatMap((no) => {
@@ -237,13 +240,13 @@ function boundedRefusal(refusal: Refusal): { bounded: Refusal; bytes: number } {
   return { bounded: withDetails({ ...refusal, message }, details), bytes };
 }
 
-/** The refusal with these of its details; the others are only counted. */
+/** The refusal with these of its details; `more` counts the others. */
 function withDetails(refusal: Refusal, details: Detail[]): Refusal {
   const left = refusal.details.length - details.length;
   return { ...refusal, details, more: refusal.more + left };
 }
 
-/** Deletes what a seller has beyond each limit, the oldest first. */
+/** Deletes a seller's refusals beyond each limit, the oldest first. */
 const DELETE_EXCESS = `DELETE FROM refusals
   WHERE seller_no = ? AND id IN (
     SELECT id FROM (
@@ -313,13 +316,13 @@ export const REFUSAL_CODES: readonly RefusalCode[] = [
   ]),
 ];
 
-/** Which refusals are listed; null leaves a condition out. */
+/** Which refusals to list; null omits a condition. */
 export interface RefusalFilter {
   sellerNo: number | null;
-  /** Unix milliseconds, both included. */
+  /** Unix milliseconds, inclusive. */
   since: number | null;
   until: number | null;
-  /** Of the refusal or of a detail. */
+  /** The code of the refusal or of one of its details. */
   code: RefusalCode | null;
   /** Method and path, as in a refusal. */
   route: string | null;

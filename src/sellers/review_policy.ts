@@ -1,4 +1,7 @@
-/** The policy of review, an attribute of a seller. `catalogue/review.ts` follows it. */
+/**
+ * The review policy, an attribute of a seller. `catalogue/review.ts` applies
+ * it.
+ */
 
 /** Which products are reviewed: none, new ones, or also changed ones. */
 export const REVIEW_POLICIES = ["none", "new", "changes"] as const;

@@ -2,12 +2,12 @@
 
 /**
  * `read` allows every GET; each other scope allows reading and changing what it
- * names.
+ * is named after.
  */
 export const SCOPES = ["read", "products", "webhooks", "keys"] as const;
 export type Scope = typeof SCOPES[number];
 
-/** What a route needs: a scope, or only a seller's key. */
+/** What a route needs: a scope, or any key of a seller. */
 export type NeededScope = Scope | "any";
 
 /** The scopes of which a key needs at least one. */

@@ -1,4 +1,4 @@
-/** Sellers, their limits and what counts against them. */
+/** Sellers, their limits and the usage that counts against them. */
 import { Buffer } from "node:buffer";
 import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
@@ -25,7 +25,7 @@ export function newWebhookSecret(ids: Deps["ids"]): string {
 
 /**
  * Creates a seller with its first key, which is random unless given. Throws 422
- * for an invalid name or one that is taken.
+ * for a name that is invalid or taken.
  */
 export async function addSeller(
   tx: Tx,
@@ -70,7 +70,7 @@ async function takeSellerNo(tx: Tx): Promise<number> {
   return last;
 }
 
-/** Renames a seller. Throws as `addSeller`. */
+/** Renames a seller. Throws like `addSeller`. */
 export async function renameSeller(
   tx: Tx,
   sellerId: string,
@@ -84,7 +84,9 @@ export async function renameSeller(
   );
 }
 
-/** The name of a product's owner, in SQL; a removed seller's former name. */
+/**
+ * SQL for the name of a product's owner, for a removed seller its former name.
+ */
 export const OWNER_NAME = "COALESCE(sellers.former_name, sellers.name)";
 
 /**
@@ -144,21 +146,21 @@ export async function sellerByName(
 export interface SellerRow extends Seller, SellerLimits {
   createdAt: number;
   status: SellerStatus;
-  /** Where notices go; null: nowhere. */
+  /** Where notices are sent; null: nowhere. */
   email: string | null;
-  /** Since when the seller wants none there. */
+  /** The time from which the seller wants no notices there. */
   unsubscribedAt: number | null;
   review: ReviewPolicy;
-  /** How many keys are in force. */
+  /** How many keys are valid. */
   keys: number;
-  /** What counts against the limits. */
+  /** Usage that counts against the limits. */
   products: number;
   imageBytes: number;
   importBytes: number;
   /** How many webhooks there are, and how many of them fail or are disabled. */
   webhooks: number;
   failing: number;
-  /** Unix milliseconds; null when there was none. */
+  /** Unix milliseconds; null if there was none. */
   lastUploadAt: number | null;
   /** When a key was last used, to the minute; Unix milliseconds. */
   lastUsedAt: number | null;
@@ -168,8 +170,9 @@ export interface SellerRow extends Seller, SellerLimits {
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Of each seller, or of the one whose number is the parameter `?`, which stands in
- * every subquery: so a single server is asked. The first parameter is the time.
+ * Selects each seller, or only the one whose number is the parameter `?`. The
+ * parameter is in every subquery, so that a single server is asked. The first
+ * parameter is the time.
  */
 const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
   SELECT (SELECT COUNT(*) FROM api_keys
@@ -213,7 +216,7 @@ export function pageOfSellers(
   );
 }
 
-/** One seller with what counts against its limits. */
+/** One seller with the usage that counts against its limits. */
 export function readSellerRow(
   sql: Sql,
   now: number,

@@ -1,9 +1,9 @@
 /**
  * Usage that counts against a seller's quotas: counters for each resource,
  * changed in the same write as what they count, so that a quota never needs a
- * count of rows. The sum of the rows counts: products have 16 rows, so that
- * uploads of a seller do not wait for each other; bytes of images have one row,
- * which a quota decision locks.
+ * count of rows. The usage is the sum of the counters. Products have 16
+ * counters, so that uploads of a seller do not wait for each other; bytes of
+ * images have one, which a quota decision locks.
  */
 import {
   type Dialect,
@@ -49,7 +49,7 @@ export type QuotaColumns =
   & Readonly<Record<`${QuotaName}_used`, number>>
   & Readonly<Record<QuotaName, number | null>>;
 
-/** These columns of `SELLERS_WITH_COUNTERS`, in SQL. */
+/** SQL for these columns of `SELLERS_WITH_COUNTERS`. */
 export function quotaColumns(): string {
   return QUOTA_NAMES.map((name) => {
     const used = usedOfAllSql(SELLER_QUOTAS[name].resources, "own.seller_no");
@@ -58,7 +58,7 @@ export function quotaColumns(): string {
 }
 
 export interface QuotaUse extends Quota {
-  /** What is stored, as in `SELLER_QUOTAS`. */
+  /** What the quota counts; see `SELLER_QUOTAS`. */
   quota: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Lets operators see what a seller sees; the audit log records who and when.
+ * Lets operators see a seller's data; the audit log records who did and when.
  */
 import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
@@ -18,12 +18,12 @@ interface RecordedView {
 }
 
 export class SellerViews {
-  /** By seller and operator. */
+  /** The views, by seller and operator. */
   readonly #recordedViews = new RecentValues<RecordedView>(VIEWS_REMEMBERED);
 
   /**
-   * Returns the seller once the view is in the audit log; throws 404. A page
-   * that sends many requests at once makes one entry.
+   * Returns the seller once the view is in the audit log; throws 404 for an
+   * unknown one. A page that sends many requests at once makes one entry.
    */
   async open(
     services: Pick<Services, "db" | "deps">,

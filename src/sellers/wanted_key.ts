@@ -54,7 +54,7 @@ export const KEY = {
 };
 
 export interface WantedKey {
-  /** "": none. */
+  /** "" if there is none. */
   label: string;
   rights: WantedRights;
 }
@@ -70,8 +70,8 @@ export interface KeyTexts {
 const readLabel = lineReader(LABEL_LENGTH);
 
 /**
- * Throws 422 with everything that is wrong; `now` in Unix milliseconds. `lineOf`
- * tells the lines of a document's fields and of their entries, from 1.
+ * Throws 422 with every problem; `now` in Unix milliseconds. `lineOf` returns
+ * the lines of a document's fields and of their entries, from 1.
  */
 export function readKeyTexts(
   { label = "", scopes, expiresAt, networks }: KeyTexts,
@@ -128,7 +128,7 @@ const NO_SCOPE = invalid<never>(
   "required",
   `names none; name some of ${KNOWN}, or leave it out.`,
 );
-// Otherwise a list that is empty by mistake would allow the key from
+// A list that is empty by mistake would otherwise allow the key from
 // everywhere.
 const NO_NETWORK = invalid<never>(
   "required",
@@ -178,7 +178,7 @@ function readEnd(text: string, now: number): ReadResult<number> {
   );
 }
 
-/** Reads `<key>`. Throws 422 with everything that is wrong. */
+/** Reads `<key>`. Throws 422 with every problem. */
 export function readKey(root: XmlElement, now: number): WantedKey {
   const { fields, details } = readFields(root, KEY);
   const textOf = (name: "label" | "expires_at") => {

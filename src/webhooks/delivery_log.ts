@@ -1,4 +1,4 @@
-/** The log of deliveries: list, show, replay, and deletion of old ones. */
+/** The log of deliveries: lists, shows, replays and deletes them. */
 import { lockOld } from "../database/old_rows.ts";
 import {
   type DeliveryState,
@@ -30,7 +30,7 @@ import { type DeliveryKey, queueAnew, queueHeads } from "./rows/queue.ts";
 export interface LoggedDelivery {
   id: string;
   eventId: string;
-  /** The event's; null for a test event. */
+  /** The reference of the event; null for a test event. */
   reference: string | null;
   seller: string;
   sellerNo: number;
@@ -43,17 +43,17 @@ export interface LoggedDelivery {
   lastAnswer: string | null;
   createdAt: number;
   /**
-   * The time of the next try; null unless the delivery only waits for this
+   * The time of the next attempt; null unless the delivery only waits for this
    * time.
    */
   dueAt: number | null;
-  /** When it reached a final state. */
+  /** When the delivery reached a final state. */
   settledAt: number | null;
 }
 
 export interface LoggedAttempt {
   deliveryId: string;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   number: number;
   url: string;
   startedAt: number;
@@ -69,7 +69,7 @@ export interface DeliveryFilter {
   sellerNo?: number;
   trigger?: string;
   state?: DeliveryState;
-  /** Only what was made before the delivery with this id. */
+  /** Only deliveries created before the one with this id. */
   before?: string;
   limit: number;
 }
@@ -105,18 +105,18 @@ export function listDeliveries(
   );
 }
 
-/** Which deliveries of a seller; null: whatever the trigger or the state. */
+/** Which deliveries of a seller; null for any trigger or state. */
 export interface DeliveryChoice {
   sellerNo: number;
   trigger: Trigger | null;
   state: DeliveryState | null;
-  /** Of the event; null: whatever it is. */
+  /** The reference of the event; null for any. */
   reference: string | null;
 }
 
 /**
  * A seller's deliveries made before `after` (null: from the newest), the newest
- * first. With a state it ends after `SCAN_ROWS` rows, so it may hold few
+ * first. With a state it ends after `SCAN_ROWS` rows, so it may return few
  * deliveries or none although more follow.
  */
 export async function sellerDeliveries(
@@ -199,7 +199,7 @@ async function deliveriesIn(
   return lists.flat().slice(0, limit);
 }
 
-/** One delivery, of a seller or with null of any. */
+/** One delivery: of this seller, or of any if it is null. */
 export async function findDelivery(
   sql: Sql,
   sellerNo: number | null,
@@ -217,7 +217,7 @@ export async function findDelivery(
   );
 }
 
-/** The `last` tries of each delivery of a seller, in chronological order. */
+/** The `last` attempts of each delivery of a seller, in chronological order. */
 export async function listAttempts(
   sql: Sql,
   sellerNo: number,
@@ -251,8 +251,8 @@ export async function listAttempts(
 export type Replay = "due" | "held" | "no_webhook" | "not_now";
 
 /**
- * Replays a delivery: the webhook that its seller has for the trigger now gets
- * it with the same `webhook-id`, and the retry schedule starts again.
+ * Replays a delivery: the current webhook of the seller for the trigger
+ * receives it with the same `webhook-id`, and the retry schedule starts again.
  */
 export async function replayDelivery(
   tx: Tx,
@@ -277,8 +277,8 @@ export async function replayDelivery(
 }
 
 /**
- * Deliveries that reached a final state at `since` or later, in Unix
- * milliseconds; the next `limit` after the delivery `after`.
+ * Deliveries that reached a final state at `since` (Unix milliseconds) or
+ * later: the next `limit` after the delivery `after`.
  */
 export function settledDeliveries(
   sql: Sql,
@@ -296,8 +296,8 @@ export function settledDeliveries(
 }
 
 /**
- * When the delivery that has been due longest at `now` was due, in Unix
- * milliseconds; null when none is due.
+ * The due time of the delivery that has been due longest at `now`, in Unix
+ * milliseconds; null if none is due.
  */
 export async function oldestDueDelivery(
   sql: Sql,
@@ -311,11 +311,11 @@ export async function oldestDueDelivery(
 const SWEEP_ROWS = 100;
 
 /**
- * Deletes some of the deliveries that were kept long enough, with their tries,
- * and the bodies of their events. The rows of events stay, so that their
- * references are recognised; test events have none and are deleted. `keptMs` is
- * how long delivered ones are kept. Returns how many deliveries and events were
- * handled.
+ * Deletes some of the deliveries that were kept long enough, with their
+ * attempts, and the bodies of their events. The rows of events stay, so that
+ * their references are recognised; test events have no reference and are
+ * deleted. `keptMs` is how long delivered ones are kept. Returns how many
+ * deliveries and events were handled.
  */
 export async function sweepDeliveries(
   tx: Tx,
@@ -363,7 +363,7 @@ export async function sweepDeliveries(
   return old.length;
 }
 
-/** Deletes deliveries with their tries. */
+/** Deletes deliveries with their attempts. */
 async function deleteDeliveries(
   tx: Tx,
   deliveries: readonly DeliveryKey[],

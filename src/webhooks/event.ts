@@ -11,15 +11,15 @@ import { ANY, one, type Shape, TIME, UUID, word } from "../xml/shapes.ts";
 import { eventXml } from "./event_text.ts";
 import { type Trigger, TRIGGERS } from "./trigger.ts";
 
-/** The data of an event, in the form in which the emitter wrote them. */
+/** The data of an event, in the format in which they were sent. */
 export type EventData =
-  /** What stands inside `<data>`. */
+  /** The content of `<data>`. */
   | { xml: string }
-  /** A value; numbers are written as they were sent. */
+  /** A JSON value; numbers are unchanged, as they were sent. */
   | { json: string };
 
 export interface Event {
-  /** UUID; also the `webhook-id` of every try to deliver it. */
+  /** UUID; also the `webhook-id` of every attempt to deliver it. */
   id: string;
   trigger: Trigger;
   createdAt: number;
@@ -51,8 +51,8 @@ export const readReference = lineReader(255);
 export const readTrigger = wordReader(TRIGGERS);
 
 /**
- * The body of a delivery in the form of its data, encoded once: it is stored, and
- * signed unchanged where the webhook takes that form.
+ * The body of a delivery in the format of its data, encoded once: it is stored,
+ * and sent unchanged to webhooks of that format.
  */
 export function eventBody(event: Event): Uint8Array {
   const { id, trigger, test, data } = event;
@@ -103,7 +103,7 @@ export function bodyIn(format: "xml" | "json", body: Uint8Array): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** What stands inside `<data>` for a value of JSON. */
+/** The content of `<data>` for a JSON value. */
 export function xmlOfData(json: string): string {
   const bytes = new TextEncoder().encode(json);
   return xmlOfAny(parseJson(bytes, DATA, LIMITS).any!);
@@ -116,8 +116,8 @@ function isJson(body: Uint8Array): boolean {
 }
 
 /**
- * Whether the data of an event with this body are equal, as JSON values; data in
- * another form are compared as XML, which has texts alone.
+ * Whether the event with this body has equal data. JSON is compared as values;
+ * data in different formats are compared as XML, where every value is a text.
  */
 export function hasData(body: Uint8Array, data: EventData): boolean {
   const isInJson = "json" in data;

@@ -1,4 +1,4 @@
-/** Reads events as operators send them: a document, or the data alone. */
+/** Reads events as operators send them: a document, or only the data. */
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import { malformedElement, parseTree, type XmlElement } from "../xml/decode.ts";
 import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
@@ -9,7 +9,7 @@ import { readFields } from "../xml/small_document.ts";
 import { TRIGGERS } from "./trigger.ts";
 import { DATA_DEPTH, EVENT_LIMIT, type EventData } from "./event.ts";
 
-/** The root and `<data>` itself enclose the nested elements. */
+/** One more for the root and for `<data>`, which enclose the elements. */
 export const EVENT_LIMITS: XmlLimits = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
 
 export const EVENT = {
@@ -22,22 +22,22 @@ export const EVENT = {
   ),
 };
 
-/** An event as it was sent; not checked yet. */
+/** An event as it was sent, not checked yet. */
 export interface EventDraft {
   seller?: DraftField;
   trigger?: DraftField;
   reference?: DraftField;
-  /** Verbatim; in XML well-formed by itself. */
+  /** Unchanged; XML is well-formed on its own. */
   data: EventData;
-  /** Problems that are known already. */
+  /** Problems that are already known. */
   details: Detail[];
-  /** The line of its document. */
+  /** The line of the event in its document. */
   line?: number;
 }
 
 export interface DraftField {
   text: string;
-  /** Its line in the document, from 1. */
+  /** The line of the field in the document, from 1. */
   line?: number;
 }
 

@@ -22,18 +22,18 @@ export interface FeedEvent {
    * skipped.
    */
   number: number;
-  /** The body as it is, or would be, delivered. */
+  /** The body as it is or would be delivered. */
   body: Uint8Array;
 }
 
 export interface EventsQuery {
   /** The number of the last event before it. */
   after: number;
-  /** Only events of this one; null: of all. */
+  /** Only events of this trigger; null: of all. */
   trigger: Trigger | null;
-  /** Only events with this one; null: with any. */
+  /** Only events with this reference; null: with any. */
   reference: string | null;
-  /** Only the event with this one; null: with any. */
+  /** Only the event with this id; null: any. */
   id: string | null;
   limit: number;
 }
@@ -42,7 +42,7 @@ export interface EventsQuery {
 export interface Listable {
   /** How many numbered events match the query. */
   count: number;
-  /** The greatest number; 0 when there is none. */
+  /** The greatest number; 0 if there are none. */
   last: number;
   /** The first event without a number; null if there is none. */
   unnumbered: string | null;
@@ -71,7 +71,7 @@ export async function makeListable(
       throw tooManyUnnumbered();
     }
     try {
-      // Apart from the seller's other writes, which may take long.
+      // Not in the queue of the seller's other writes, which may take long.
       const count = await db.of(no).write((tx) => numberEvents(tx, no), {
         queue: "event numbers",
       });
@@ -110,8 +110,8 @@ async function readListable(
 }
 
 /**
- * The events of a part that have a number, in order. Each trigger has at most
- * one event with a reference, which the unique index of references finds.
+ * The numbered events of a query, in order. Each trigger has at most one event
+ * with a reference, which the unique index of references finds.
  */
 function numbered(
   sellerNo: number,
@@ -126,7 +126,7 @@ function numbered(
     : `AND trigger_name IN (${placeholders(triggers.length)})`;
   const ofReference = reference === null ? "" : "AND reference = ?";
   const ofId = id === null ? "" : "AND id = ?";
-  // With the plus, SQLite cannot use the indexes of numbers instead.
+  // With the unary plus, SQLite cannot use the indexes of numbers instead.
   const isOne = reference !== null || id !== null;
   const number = isOne ? "+event_no" : "event_no";
   return {
@@ -145,8 +145,8 @@ function numbered(
 }
 
 /**
- * The events of a part that have a number, in order. Excludes test events and
- * those without a body.
+ * The next numbered events of a query, in order. Excludes test events and
+ * events without a body.
  */
 export function eventsAfter(
   sql: Sql,
@@ -161,21 +161,21 @@ export function eventsAfter(
 export interface TimedEvent {
   id: string;
   createdAt: number;
-  /** null: there was no webhook. */
+  /** null: no webhook was registered. */
   deliveryId: string | null;
   /** null: there is no delivery. */
   state: DeliveryState | null;
 }
 
-/** Unix milliseconds, both included. */
+/** Unix milliseconds, inclusive. */
 export interface Period {
   since: number;
   until: number;
 }
 
 /**
- * The next `limit` events of a trigger in a period, in order of time, after one
- * of them; from the first with null.
+ * The next `limit` events of a trigger in a period, in order of time, after a
+ * given one; null: from the first.
  */
 export function eventsInPeriod(
   sql: Sql,

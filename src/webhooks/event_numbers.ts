@@ -1,12 +1,12 @@
 /**
- * The numbers of a seller's events: the order in which it pulls them.
+ * The numbers of a seller's events: the order in which the seller reads them.
  *
  * An event gets its number when its seller requests events, not when it is
- * stored: a number at that time would need a lock of the seller until the commit,
- * so all writes of events of one seller would wait for each other. Numbering
- * locks its counter. So a reader that sees a number also sees all smaller ones,
- * and an event that is committed later gets a greater one. Events that are
- * numbered together are numbered in the order of their times.
+ * stored. A number at that time would need a lock until the commit, so all
+ * writes of events for one seller would wait for each other. Numbering locks
+ * the seller's counter. So a reader that sees a number also sees all smaller
+ * ones, and an event that is committed later gets a greater one. Events that
+ * are numbered together are numbered in the order of their times.
  */
 import { LIMIT, type Tx } from "../database/db.ts";
 
@@ -21,7 +21,7 @@ export function unnumbered(createdAt: number): number {
   return Number.MIN_SAFE_INTEGER + createdAt;
 }
 
-/** A seller's (`?`) events that have no number yet, in order. */
+/** Events of a seller (`?`) that have no number yet, in order. */
 export const UNNUMBERED = `FROM events
   WHERE seller_no = ? AND event_no < 0
     AND event_no IS NOT NULL AND body IS NOT NULL

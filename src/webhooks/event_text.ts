@@ -1,6 +1,6 @@
 import type { Trigger } from "./trigger.ts";
 
-/** The body of a delivery in XML; `data` is written as it is. */
+/** The body of a delivery in XML; `data` is inserted unchanged. */
 export function eventXml(
   { id, trigger, created_at, test, data }: {
     id: string;

@@ -35,7 +35,9 @@ export interface Ingested {
   outcome: EventOutcome;
 }
 
-/** `unheard`: no webhook is registered; `repeated`: the event is known. */
+/**
+ * `unheard`: no webhook is registered; `repeated`: the event is already known.
+ */
 export type EventOutcome = "queued" | "held" | "unheard" | "repeated";
 
 type IngestServices = Pick<Services, "db" | "signals"> & {
@@ -45,7 +47,7 @@ type IngestServices = Pick<Services, "db" | "signals"> & {
 /**
  * Records an event and, if a webhook is registered, its delivery. Resolves
  * after the commit. Repeating a seller, trigger and reference changes nothing.
- * Throws 422 with all problems, 409 `reference_reused` if the data are others.
+ * Throws 422 with all problems, 409 `reference_reused` for different data.
  */
 export async function ingestEvent(
   services: IngestServices,
@@ -161,7 +163,7 @@ function unknownSeller({ text, line }: DraftField): Detail {
   };
 }
 
-/** How many events are inserted is known after the commit. */
+/** The number of inserted events is known after the commit. */
 async function recordEvent(
   tx: Tx,
   clock: Clock,
@@ -182,8 +184,8 @@ async function recordEvent(
 }
 
 /**
- * Records an event of the service itself, and its delivery where a webhook is
- * registered, in a write that has called `lockAgainstRemoval`. `reference` must
+ * Records an event of the service itself and, if a webhook is registered, its
+ * delivery, in a write that has called `lockAgainstRemoval`. `reference` must
  * be unique.
  */
 export async function emitWithin(
@@ -224,14 +226,14 @@ type Emitting =
 export interface Pinged {
   eventId: string;
   deliveryId: string;
-  /** `held` when the webhook is disabled. */
+  /** `held` if the webhook is disabled. */
   state: DeliveryState;
 }
 
 /**
- * Sends an event marked `test="true"` with the operator's example of its data,
- * or without data, to a seller's webhook.
- * null: no webhook is registered for the trigger.
+ * Sends a test event (`test="true"`) to a seller's webhook, with the operator's
+ * example as data, or without data. null if no webhook is registered for the
+ * trigger.
  */
 export async function pingWebhook(
   db: Db,

@@ -8,7 +8,7 @@ import type { Trigger } from "./trigger.ts";
 import type { DeliveryState } from "./webhook.ts";
 import { deleteWebhook } from "./webhook_rows.ts";
 
-/** Throws 404 if there is none for the trigger. */
+/** Throws 404 if there is no webhook for the trigger. */
 export async function removeWebhook(
   { db, deps }: Pick<Services, "db" | "deps">,
   { no }: Seller,
@@ -20,7 +20,7 @@ export async function removeWebhook(
   if (!found) throw notFound("webhook");
 }
 
-/** Throws as `rotateOwnSecret`, and 404 if there is no webhook. */
+/** Throws like `rotateOwnSecret`, and 404 if there is no webhook. */
 export async function rotateSecretOfOwn(
   { db, deps }: Pick<Services, "db" | "deps">,
   { no }: Seller,
@@ -33,7 +33,7 @@ export async function rotateSecretOfOwn(
   return rotated;
 }
 
-/** Sends a delivery anew, and returns its state; throws 404. */
+/** Replays a delivery, and returns its state; throws 404. */
 export function replayOwnDelivery(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,
   { no }: Seller,
@@ -49,7 +49,7 @@ export function replayOwnDelivery(
   });
 }
 
-/** No webhook is registered for the trigger. */
+/** The 404 for a trigger without a webhook. */
 export function noWebhook(trigger: string): ServiceError {
   return notFound(`webhook; register one for ${trigger} first`);
 }

@@ -8,7 +8,10 @@ import type { Trigger } from "./trigger.ts";
 /** Rows of each table that one write examines. */
 const FORGET_ROWS = 500;
 
-/** Columns of a webhook's secrets; without its own, those of its seller. */
+/**
+ * Columns of a webhook's secrets; those of its seller if it has none of its
+ * own.
+ */
 export const SECRETS = `
   COALESCE(webhooks.secret, sellers.webhook_secret) AS secret,
   CASE WHEN webhooks.secret IS NULL THEN sellers.former_webhook_secrets
@@ -60,8 +63,8 @@ export async function rotateWebhookSecret(
 
 /**
  * Creates a new secret of a webhook; the former one, which may be the seller's,
- * also signs for a day. undefined: there is no such webhook. Throws 429 if too
- * many former secrets still sign.
+ * also signs for a day. undefined if there is no such webhook. Throws 429 if
+ * too many former secrets still sign.
  */
 export async function rotateOwnSecret(
   tx: Tx,
@@ -109,7 +112,7 @@ function toRotated({ current, former }: Secrets): RotatedSecret {
   return { secret: current, oldUntil };
 }
 
-/** The columns of those who have former secrets. */
+/** The columns of owners that have former secrets. */
 const FORMER = {
   sellers: "former_webhook_secrets",
   webhooks: "former_secrets",
@@ -135,7 +138,7 @@ export async function forgetFormerSecrets(
     ...row,
     signing: JSON.stringify(inForce(JSON.parse(row.former), now)),
   })).filter(({ former, signing }) => signing !== former);
-  // It may have been rotated meanwhile.
+  // The secrets may have been rotated meanwhile.
   await tx.runMany(
     `UPDATE ${table} SET ${column} = ?
      WHERE seller_no = ? AND id = ? AND ${column} = ?`,

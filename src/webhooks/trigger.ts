@@ -5,9 +5,9 @@ const REVIEWED =
   "<sku>MUG-1</sku>";
 
 /**
- * When the marketplace sends each trigger, with an example of `<data>`, whose
- * content the marketplace decides. Decisions of a review and the ends of imports
- * are the service's own events.
+ * When the marketplace sends each trigger, with an example of `<data>`. The
+ * marketplace decides about its content, except for decisions of a review and
+ * ends of imports, which are the service's own events.
  */
 export const TRIGGER_EXAMPLES = {
   order_created: {
@@ -89,7 +89,7 @@ export const TRIGGER_EXAMPLES = {
   },
 } as const satisfies Record<
   string,
-  // `json`: the same, where the values are no texts.
+  // `json`: the values of the example that are not texts in JSON.
   { when: string; data: string; json?: Readonly<Record<string, unknown>> }
 >;
 

@@ -1,6 +1,6 @@
 /**
- * What the data of each trigger mean in this marketplace, in the operator's
- * words; where it says nothing, the service's own example.
+ * The operator's description of the data of each trigger; the default
+ * description applies to triggers without one.
  */
 import type { Sql } from "../database/db.ts";
 import { insertInto } from "../database/db.ts";
@@ -30,7 +30,7 @@ export const MEANING = {
   ),
 };
 
-/** As it was put; null: the service's own. */
+/** The description as it was sent; null: the default one. */
 export interface PutMeaning {
   about: string | null;
   example: EventData | null;
@@ -40,7 +40,7 @@ export interface TriggerMeaning {
   trigger: Trigger;
   about: string;
   example: EventData;
-  /** The operator has put it. */
+  /** Whether the operator has set it. */
   isOwn: boolean;
 }
 
@@ -86,7 +86,7 @@ const MEANINGS = insertInto(
      form = excluded.form, example = excluded.example`,
 );
 
-/** Says what a trigger means, in the place of what was said before. */
+/** Sets the description of a trigger, and replaces the former one. */
 export function putMeaning(
   services: Pick<Services, "db" | "deps">,
   { who, trigger, meaning: { about, example } }: {
@@ -111,7 +111,7 @@ interface Row {
   example: string | null;
 }
 
-/** What each trigger means, in the order of the triggers. */
+/** The description of each trigger, in the order of the triggers. */
 export async function listMeanings(sql: Sql): Promise<TriggerMeaning[]> {
   const rows = await sql.all<Row>(
     `SELECT trigger_name AS "trigger", about, form, example
@@ -121,12 +121,12 @@ export async function listMeanings(sql: Sql): Promise<TriggerMeaning[]> {
   return TRIGGERS.map((trigger) => meaningOf(trigger, put.get(trigger)));
 }
 
-/** What the triggers mean where the operator says nothing. */
+/** The default descriptions. */
 export const DEFAULT_MEANINGS: readonly TriggerMeaning[] = TRIGGERS.map(
   (trigger) => meaningOf(trigger, undefined),
 );
 
-/** What one trigger means. */
+/** The description of one trigger. */
 export async function findMeaning(
   sql: Sql,
   trigger: Trigger,

@@ -24,26 +24,29 @@ export interface WebhookRegistration {
 export interface Webhook extends WebhookRegistration {
   /** UUID; a webhook that is deleted and registered again gets another. */
   id: string;
-  /** Unix milliseconds; null while it is called. */
+  /** Unix milliseconds; null while the webhook is enabled. */
   disabledAt: number | null;
-  /** Unix milliseconds of the first failed try since the last success. */
+  /** Unix milliseconds of the first failed attempt since the last success. */
   failingSince: number | null;
-  /** Of the last failed try: a status, or why there was no answer. */
+  /**
+   * The result of the last failed attempt: a status, or why there was no
+   * answer.
+   */
   lastError: string | null;
 }
 
-/** What its seller sees of it. */
+/** The webhook as its seller sees it. */
 export type ShownWebhook = Omit<Webhook, "id">;
 
 /** The part of a webhook that deliveries depend on. */
 export type WebhookState = Pick<Webhook, "id" | "disabledAt">;
 
 export const DELIVERY_STATES = [
-  "pending", // never tried, or to be tried again
+  "pending", // not tried yet, or to be tried again
   "sending", // a process holds it under a lease
-  "retrying", // tried without success, due again
-  "delivered", // a 2xx was seen
-  "exhausted", // every try of the schedule failed
+  "retrying", // an attempt failed, and another one is due
+  "delivered", // an attempt was answered with a 2xx
+  "exhausted", // every attempt of the schedule failed
   "held", // the webhook is disabled
   "cancelled", // the webhook was deleted
 ] as const;
@@ -59,13 +62,16 @@ export interface Transition {
  * `webhooks/rows/queue.ts` are generated from this table.
  */
 export const TRANSITIONS = {
-  /** A process takes it, under a lease. */
+  /** A process claims it, under a lease. */
   claim: { from: ["pending", "retrying"], to: "sending" },
   /** The endpoint answered 2xx. */
   accept: { from: ["sending"], to: "delivered" },
-  /** It failed and the schedule has another try, or its outcome is unknown. */
+  /**
+   * The attempt failed and the schedule has another one, or its outcome is
+   * unknown.
+   */
   retry: { from: ["sending"], to: "retrying" },
-  /** It failed, and the schedule has no other try. */
+  /** The attempt failed, and the schedule has no other one. */
   exhaust: { from: ["sending"], to: "exhausted" },
   /** Its webhook was disabled. */
   hold: { from: ["pending", "retrying", "sending"], to: "held" },
@@ -78,7 +84,7 @@ export const TRANSITIONS = {
     from: ["pending", "retrying", "delivered", "exhausted", "cancelled"],
     to: "pending",
   },
-  /** Its seller recovers deliveries that were missed. */
+  /** The seller recovers missed deliveries. */
   recover: { from: ["retrying", "exhausted", "cancelled"], to: "pending" },
 } as const satisfies Record<string, Transition>;
 
@@ -110,9 +116,11 @@ export const DELIVERIES: LeaseQueue = {
 };
 
 export interface WebhookHealth {
-  /** Failed tries since the last success or registration. */
+  /** Failed attempts since the last success or registration. */
   failures: number;
-  /** Unix milliseconds of the first of them; null when there is none. */
+  /**
+   * Unix milliseconds of the first of these failures; null if there are none.
+   */
   failingSince: number | null;
 }
 
@@ -122,13 +130,14 @@ export interface WebhookHealth {
  */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 /**
- * Counts tries of all deliveries together, so it is independent of `RETRIES`.
+ * Counts attempts of all deliveries together, so it is independent of
+ * `RETRIES`.
  */
 const DISABLE_AFTER_TRIES = 10;
 
 /**
  * Whether a webhook is to be disabled at `now`. Its health includes the current
- * try, which failed with `status` (null if there was no answer).
+ * attempt, which failed with `status` (null if there was no answer).
  */
 export function isGivenUp(
   health: WebhookHealth,
@@ -153,14 +162,14 @@ export const RETENTION = {
 };
 export type SettledState = keyof typeof RETENTION;
 
-/** Tries of a delivery that are kept, however often it is replayed. */
+/** How many attempts of a delivery are kept, however often it is replayed. */
 export const KEPT_ATTEMPTS = 100;
 
 const SECRET_PREFIX = "whsec_";
 /** How long a former secret also signs. */
 const SECRET_OVERLAP_MS = 24 * HOUR_MS;
 /**
- * Former secrets that sign at the same time at most, because each adds a
+ * The most former secrets that sign at the same time, because each adds a
  * signature.
  */
 const FORMER_SECRETS = 4;
@@ -183,8 +192,8 @@ export function signingSecrets(
 }
 
 /**
- * The secrets after `next` has replaced the current one, which signs for 24
- * hours more; older ones sign until the time that was promised. Throws 429 if
+ * The secrets after `next` has replaced the current one, which signs for
+ * another 24 hours; older ones sign until their promised time. Throws 429 if
  * too many former secrets still sign.
  */
 export function rotateSecrets(
@@ -209,7 +218,7 @@ export function rotateSecrets(
   };
 }
 
-/** Those that sign at `now`. */
+/** The former secrets that sign at `now`. */
 export function inForce(former: readonly FormerSecret[], now: number) {
   return former.filter(([, until]) => now < until);
 }

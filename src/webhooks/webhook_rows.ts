@@ -18,9 +18,9 @@ const SHOWN_COLUMNS = `trigger_name AS "trigger", url, format,
 const COLUMNS = `id, ${SHOWN_COLUMNS}`;
 
 /**
- * Registers a webhook for its trigger; it replaces another one. A disabled webhook is
- * enabled and its held deliveries are released; deliveries that wait for a
- * former URL are due at once.
+ * Registers a webhook for its trigger, and replaces a former one. A disabled
+ * webhook is enabled and its held deliveries are released; deliveries that wait
+ * for a former URL are due at once.
  */
 export async function putWebhook(
   tx: Tx,
@@ -39,7 +39,8 @@ export async function putWebhook(
     );
     return;
   }
-  // Registering the same again must not reset the record of a dead endpoint.
+  // Registering the same webhook again must not reset the failures of a dead
+  // endpoint.
   const isSame = former.url === url && former.format === format;
   if (isSame && former.disabledAt === null) return;
   await tx.run(
@@ -86,7 +87,7 @@ export function lockWebhook(
 
 export interface Recipient {
   seller: Pick<Seller, "id" | "no">;
-  /** null: none is registered. */
+  /** null if none is registered. */
   webhook: WebhookState | null;
 }
 
@@ -133,7 +134,7 @@ export function findWebhook(
 }
 
 /**
- * Deletes a webhook and cancels its waiting deliveries; false: there is none.
+ * Deletes a webhook and cancels its waiting deliveries; false if there is none.
  */
 export async function deleteWebhook(
   tx: Tx,

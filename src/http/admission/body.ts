@@ -20,7 +20,7 @@ const CHUNKS_AT_ONCE = 16;
 /** Chunks that are inflated in one turn. */
 const INFLATED_IN_A_TURN = 4;
 
-/** Runs one piece of CPU-heavy work when the owner may run. */
+/** Runs one step of CPU-heavy work when the owner may run. */
 export type RunHeavy = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface BodyLimits {
@@ -31,14 +31,14 @@ export interface BodyLimits {
   stopping: AbortSignal;
   /** Milliseconds until the body has to be complete. */
   timeoutMs?: number;
-  /** Gzip is inflated in turns. */
+  /** Gzip is inflated in such steps. */
   runHeavy: RunHeavy;
 }
 
 /**
  * Reads a body; returns it in blocks. Reserves memory for the declared size
  * before the first byte: of two large bodies that do not fit together, the
- * first is read. If each reserved memory as it arrives, both would fail.
+ * first is read. If each reserved memory as it arrived, both would fail.
  */
 export async function readBody(
   request: Request,

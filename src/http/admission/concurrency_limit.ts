@@ -19,8 +19,8 @@ export interface ConcurrencyLimitOptions {
 }
 
 /**
- * A seller may have up to `perSeller`, and at most as much as stays free for
- * all others. More is refused at once.
+ * A seller may have up to `perSeller`, and at most as many as are free for all
+ * others together. A request beyond that is refused at once.
  */
 export class ConcurrencyLimit implements Holder {
   /** The waiter whose seller has had no permit for the longest time is next. */
@@ -56,7 +56,7 @@ export class ConcurrencyLimit implements Holder {
     );
   }
 
-  /** What it holds; all zero when nothing is in progress. */
+  /** The acquired amounts; all zero when nothing is in progress. */
   inUse(): InUse {
     return this.list.inUse();
   }
@@ -101,8 +101,8 @@ export class BodyBudget extends ConcurrencyLimit {
 
 /**
  * Waits for a permit of an owner. `abort` is called only if it has to wait.
- * Throws the signal's reason if that is a `ServiceError`; otherwise 408, which
- * only the log shows, because the client has disconnected.
+ * Throws the signal's reason if that is a `ServiceError`; otherwise a 408,
+ * which only the log shows, because the client has disconnected.
  */
 export async function permitFor(
   list: WaitList,

@@ -6,7 +6,7 @@ import type { Clock } from "../../deps.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 
 interface Bucket {
-  /** Negative after requests that cost more than was left. */
+  /** Negative after requests that cost more than there was. */
   tokens: number;
   /** Monotonic milliseconds at which `tokens` was computed. */
   at: number;
@@ -21,8 +21,7 @@ export interface RateLimitState {
   /** Requests that may be sent now. */
   remaining: number;
   /**
-   * What is left of the requests of a minute; costly requests reduce it
-   * further.
+   * The rest of the requests of a minute; costly requests reduce it further.
    */
   remainingOfMinute: number;
   /** Seconds until the bucket is full again. */
@@ -33,7 +32,7 @@ export interface RateLimitState {
 
 export interface Rate {
   perMinute: number;
-  /** How many may come at once. */
+  /** How many requests may come at once. */
   burst: number;
 }
 

@@ -9,7 +9,7 @@ import { RecentValues } from "../../lib/recent_values.ts";
 
 /** How many requests of one owner begin without a poll in between. */
 export const BEGUN_AT_ONCE = 16;
-/** How many milliseconds requests of one owner take before a poll. */
+/** Milliseconds that requests of one owner may take before a poll. */
 export const WORK_MS = 10;
 const OWNERS = 10_000;
 

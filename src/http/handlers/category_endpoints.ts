@@ -1,4 +1,7 @@
-/** The marketplace's categories: the operator puts the list, sellers read it. */
+/**
+ * The marketplace's categories: the operator replaces the list, sellers read
+ * it.
+ */
 import { ifNoneMatch } from "@std/http/etag";
 import {
   CATEGORIES_BYTES,
@@ -91,7 +94,10 @@ export const getCategory = endpoint({
   return { xml: { category: categoryNode(found) }, headers };
 });
 
-/** A page continues in the version in which the list began. */
+/**
+ * The position in a list; a page continues in the version with which the list
+ * began.
+ */
 interface CategoryPlace {
   version: string;
   place: number;
@@ -147,7 +153,10 @@ async function pageOfCategories(
   };
 }
 
-/** Whether the categories of a former list are deleted. */
+/**
+ * Whether the categories of this version are deleted, because another list
+ * replaced it.
+ */
 async function isDeleted(sql: Sql, version: string): Promise<boolean> {
   return (await namesFrom(sql, version, 0, 1)).length === 0;
 }
@@ -203,7 +212,7 @@ function headersOf(
   };
 }
 
-/** Whether the client has this version. */
+/** Whether the client already has this version. */
 function isKnown(
   { request }: Exchange,
   { ETag }: Record<string, string>,

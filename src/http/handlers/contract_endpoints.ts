@@ -220,8 +220,8 @@ function schemaEndpoint(operation: string, title: string, write: () => string) {
 }
 
 /**
- * Serves a text with what the operator says of triggers, which is created again
- * when that changes; without the database it has the service's own words.
+ * Serves a text with the operator's meanings of triggers. It is created again
+ * when they change; without the database it has the default meanings.
  */
 function publishedWithMeanings(
   type: string,

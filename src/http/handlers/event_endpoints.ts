@@ -119,7 +119,7 @@ async function waitForEvent(
   );
 }
 
-/** The body as it is signed, not encoded again. */
+/** Writes the body as it is signed, without encoding it again. */
 function entryIn({ name }: AnswerForm) {
   const write = name === "json" ? eventInJson : eventInXml;
   return ({ number, body }: FeedEvent) => ({

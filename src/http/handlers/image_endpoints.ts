@@ -1,4 +1,7 @@
-/** `GET /images/<first two digits>/<SHA-256>.<type>`: stored images, no key. */
+/**
+ * `GET /images/<first two digits>/<SHA-256>.<type>`: stored images, without a
+ * key.
+ */
 import { ifNoneMatch } from "@std/http/etag";
 import { notFound } from "../../lib/errors.ts";
 import { IMAGE_TYPES } from "../../images/image_types.ts";
@@ -89,7 +92,7 @@ function requireImage<T>(image: T | null): T {
 
 /**
  * The requested range (RFC 9110, 14); null for the whole file, which is also
- * the answer to several ranges and to other units than bytes.
+ * sent for several ranges and for units other than bytes.
  */
 function wantedRange(
   { method, headers }: Request,

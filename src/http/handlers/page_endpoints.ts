@@ -40,7 +40,7 @@ const ASSET_HEADERS = {
   "Cache-Control": "public, max-age=31536000, immutable",
 };
 
-/** By the name under which scripts import each other. */
+/** Assets by the names under which scripts import them. */
 const FILES: ReadonlyMap<string, StaticText> = new Map([
   ...Object.entries(SCRIPTS).map(([name, script]) =>
     [name, staticText("text/javascript", script)] as const
@@ -49,7 +49,7 @@ const FILES: ReadonlyMap<string, StaticText> = new Map([
   ["icon.svg", staticText("image/svg+xml", icon)],
 ]);
 
-/** Part of the assets' paths; changes with their contents. */
+/** A segment of the assets' paths; changes with their contents. */
 const VERSION = createHash("sha256")
   .update([...FILES.values()].map(({ hash }) => hash).join())
   .digest("hex").slice(0, 16);

@@ -99,7 +99,7 @@ export const listProducts = endpoint({
 });
 
 /**
- * The list of deletions; here `updated_since` is about the time of deletion.
+ * The list of deletions, where `updated_since` refers to the time of deletion.
  */
 async function listDeleted(
   context: Exchange,
@@ -255,8 +255,9 @@ export const followProducts = endpoint({
 });
 
 /**
- * Waits for a change behind a place. No write announces changes to all who may
- * wait: it looks again twice a second, in whichever process they are made.
+ * Waits for a change after a place. No write announces changes to all who may
+ * wait, so this reads twice a second, which also finds changes of other
+ * processes.
  */
 async function waitForChange(
   context: Exchange,
@@ -307,8 +308,8 @@ const CHANGE = cursor<ChangePlace>({
 });
 
 /**
- * The place; then, if servers were unreachable, the place since when and their
- * numbers.
+ * The fields of a cursor: the place; then, if servers were unreachable, their
+ * place and their numbers.
  */
 const FEED_CURSOR: Cursor<ChangeCursor> = {
   write: ({ lacks, ...place }) =>

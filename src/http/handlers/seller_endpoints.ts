@@ -175,7 +175,7 @@ export const getAccount = endpoint({
   if (row === undefined) throw notFound("seller");
   const { sourceAddresses } = services.config;
   const source_addresses = { source_address: [...sourceAddresses] };
-  // In the operator's view of an account no key of the seller is used.
+  // In the operator's view of an account, no key of the seller is used.
   const key_id = owner?.keyId;
   const account = { ...sellerNode(row), key_id, source_addresses };
   return { xml: { account } };

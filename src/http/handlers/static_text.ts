@@ -10,7 +10,7 @@ export interface StaticText {
   type: string;
   plain: Uint8Array<ArrayBuffer>;
   gzip: Uint8Array<ArrayBuffer>;
-  /** Of the content. */
+  /** A hash of the content. */
   hash: string;
 }
 
@@ -29,8 +29,8 @@ export function serveText(
   { type, plain, gzip, hash }: StaticText,
   more: Readonly<Record<string, string>>,
 ): Reply {
-  // Without the header every encoding is allowed, but such a client may not
-  // decode any.
+  // Without the header every encoding is allowed, but such a client may be
+  // unable to decode any.
   const packed = request.headers.has("accept-encoding") &&
     acceptsEncodings(request, "gzip", "identity") === "gzip";
   const etag = packed ? `"${hash}-gzip"` : `"${hash}"`;

@@ -157,8 +157,8 @@ async function fullRecord(
   };
   if (!isFinal) return { xml };
   const written = form.document(xml);
-  // `Deno.serve` sends a text in half the time of as many bytes; a longer one is
-  // sent in blocks.
+  // `Deno.serve` sends a text in half the time of the same bytes; a longer one
+  // is sent in blocks.
   const document = isSmallText(written) ? written : inOneBlock(written);
   const undoneBy = transaction.undone_by;
   finalRecords.set(key, { document, undoneBy }, bytesOf(document));
@@ -173,7 +173,7 @@ interface ResultsRecord {
   warnings: Warnings;
   /** The number of results to leave out. */
   after: number;
-  /** How many results follow, and how many of them may fit into an answer. */
+  /** How many results follow, and how many of them may fit into the answer. */
   left: number;
   count: number;
   /** Their pending or failed images, by ordinal. */
@@ -323,7 +323,7 @@ function noRefusedProducts({ products }: Transaction): ServiceError {
   );
 }
 
-/** If any is tried again, the transaction is `processing` again. */
+/** If any image is tried again, the transaction is `processing` again. */
 export const retryImages = endpoint({
   operation: "retryImages",
   title: "Try failed images again",

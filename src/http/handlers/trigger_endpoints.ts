@@ -51,7 +51,7 @@ export const listTriggers = endpoint({
 
 const write = jsonWriter(TRIGGER_ENTRY);
 
-/** The example stays as it was put, in the form in which it was put. */
+/** The example is returned exactly as it was sent, and in the same format. */
 function entryIn(
   form: "xml" | "json",
   { trigger, about, example }: TriggerMeaning,

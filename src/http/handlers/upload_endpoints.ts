@@ -85,7 +85,7 @@ async function uploadDocument(
   const body = await context.blocks();
   checkVersion(query);
   const complete = readComplete(query);
-  // Reserved at once, and limited to what the seller may have.
+  // Reserved at once, limited to the amount that the seller may have.
   const room = (attributesOnly ? rowsOf(context) : 0) +
     (complete === null ? 0 : ROWS_BYTES);
   if (room > 0) context.takeRoom(room);
@@ -127,7 +127,7 @@ async function uploadDocument(
   };
 }
 
-/** Throws 400 for `show=former` with a request that is no dry run. */
+/** Throws 400 for `show=former` unless the request is a dry run. */
 export function readShow(query: URLSearchParams, dryRun: boolean): boolean {
   const showsFormer = readOption(query, SHOW) !== null;
   if (dryRun || !showsFormer) return showsFormer;
@@ -137,7 +137,7 @@ export function readShow(query: URLSearchParams, dryRun: boolean): boolean {
   );
 }
 
-/** What a dry run found for each product, as many as fit into an answer. */
+/** The results of a dry run for the products, as many as fit into an answer. */
 function checkedList(
   checked: readonly CheckedProduct[] | null,
   form: AnswerForm,

@@ -326,7 +326,7 @@ function operatorsDeliveryXml(
   };
 }
 
-/** The address and the answer are left out: they are for the operator. */
+/** The address and the answer are left out: only the operator may see them. */
 function attemptXml(attempt: LoggedAttempt): AttemptNode {
   return {
     number: attempt.number,

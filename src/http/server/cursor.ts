@@ -10,13 +10,13 @@ export interface Cursor<T> {
 
 /** A field of a cursor. */
 export interface CursorField<V> {
-  /** The form of its text; with the flag `y`. */
+  /** The pattern of its text, with the flag `y`. */
   form: RegExp;
-  /** null if the text has the form but is not a value. */
+  /** null if the text matches the pattern but is no valid value. */
   read(text: string): V | null;
 }
 
-/** A number whose text is of this form, with the flag `y`. */
+/** A number whose text matches this pattern, which has the flag `y`. */
 export function number(form: RegExp): CursorField<number> {
   return { form, read: Number };
 }
@@ -51,7 +51,7 @@ export function cursor<T extends Record<keyof T, string | number>>(
   };
 }
 
-/** The cursor of a list whose places are one field. */
+/** The cursor of a list whose places have one field. */
 export function cursorOf<V extends string | number>(
   field: CursorField<V>,
 ): Cursor<V> {

@@ -1,4 +1,4 @@
-/** The one place that turns a failure into a status and a document. */
+/** The only place that turns a failure into a status and a document. */
 import { type Detail, DETAIL_LIMIT, ServiceError } from "../../lib/errors.ts";
 import type { Warning, Warnings } from "../../catalogue/warnings.ts";
 import { StoreError } from "../../lib/store_error.ts";
@@ -88,7 +88,10 @@ export function errorDocument(
   return form.document(answer);
 }
 
-/** `<details>`, or nothing without details; `more` were left out. */
+/**
+ * `<details>`, or nothing without details; `more` counts those that were left
+ * out.
+ */
 export function detailList(
   { details, more = 0 }: { details: readonly Detail[]; more?: number },
   form: AnswerForm,

@@ -65,7 +65,7 @@ export interface ServerState {
   admission: Admission;
   sender: BodySender;
   views: SellerViews;
-  /** By seller, transaction and cursor. */
+  /** Answers by seller, transaction and cursor. */
   finalRecords: RecentValues<FinalRecord>;
 }
 
@@ -164,7 +164,8 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * As `body`, for large bodies: returns the blocks in which the body arrived.
+   * Like `body`, for large bodies: returns the blocks in which the body
+   * arrived.
    */
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
     const { admission: { bodies, budget, uploads }, stopping } = this.#server;
@@ -194,7 +195,8 @@ export class Exchange implements Disposable {
       this.services.metrics.uploadPhase.observe(seconds, "body");
     }
     this.bytesReceived = bytesInBlocks(blocks);
-    // Only now, because a slow sender would occupy a slot that others need.
+    // Taken only now, because a slow sender would occupy a slot that others
+    // need.
     if (this.route?.upload) {
       const slot = await uploads.begin({
         seller: this.seller.id,
@@ -219,8 +221,8 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * As `body`, for a seller's body that is processed as it arrives: each chunk
-   * is valid until the next one is requested.
+   * Like `body`, for a seller's body that is processed as it arrives: each
+   * chunk is valid until the next one is requested.
    */
   readonly chunks = (limit: number) => this.#chunks(limit);
 
@@ -277,7 +279,10 @@ export class Exchange implements Disposable {
     this.viewed = await this.#server.views.open(services, { who, seller });
   };
 
-  /** Bytes of the answer's body, counted for the few that need them. */
+  /**
+   * Bytes of the answer's body; computed only when read, because few callers
+   * need them.
+   */
   get sent(): number | undefined {
     return this.encodedAnswer === null
       ? undefined
@@ -328,7 +333,7 @@ export class Exchange implements Disposable {
     return this.operator !== null;
   };
 
-  /** The operator, as in the audit log; throws on a route for others. */
+  /** The operator's name in the audit log; throws on a route for others. */
   get who(): string {
     if (this.operator !== null) return this.operator.name;
     throw new Error("this route is not an operator's");

@@ -121,7 +121,10 @@ function stepSize({ count, bytes }: ElementList): number {
 /** A page with more rows counts as a long answer. */
 const SHORT_ROWS = 50;
 
-/** As `readPage`, in one step: for rows that are short and have ids as cursors. */
+/**
+ * Like `readPage`, in one step: for rows that are short and have ids as
+ * cursors.
+ */
 export async function readRows<R extends { id: string }>(
   { heavyRead, services, query }: Pick<
     Exchange,

@@ -11,7 +11,7 @@ const AGAIN_MS = 100;
 
 export interface ListenerOptions {
   hostname: string;
-  /** 0: any free one. */
+  /** 0 for any free port. */
   port: number;
   handler: Deno.ServeHandler;
   deps: Pick<Deps, "clock" | "log" | "yieldToIo">;

@@ -9,9 +9,10 @@ import type { Route } from "./route.ts";
 const COMPARED = 150;
 
 /**
- * The path of the table that was probably meant: it differs only in slashes,
- * "_", "-" or case; or, if `thorough` (for clients with a key), the closest one
- * with as many segments, if each segment is near. Null if there is none.
+ * The path of the table that the client probably meant. It differs only in
+ * slashes, "_", "-" or case; or, if `thorough` (for clients with a key), it is
+ * the closest one with the same number of segments, if each segment is near.
+ * Null if there is none.
  */
 export function nearestPath(
   segments: readonly string[],

@@ -51,7 +51,7 @@ export function parseText<T>(
   return value;
 }
 
-/** A parameter that is one of the words. */
+/** A parameter whose value is one of these words. */
 function word<W extends string>(
   name: string,
   words: readonly W[],
@@ -215,7 +215,7 @@ export const CODE = word(
   "only those with this code, or with a detail that has it",
 );
 
-/** A text to compare with, without rules. */
+/** A text to compare with, without further rules. */
 const plainText = (name: string, about: string): QueryParameter<string> => ({
   name,
   about,
@@ -238,7 +238,7 @@ export const SKU_OR_REQUEST = plainText(
   "q",
   "only those with a detail about this SKU, or the request with this id",
 );
-/** A name that may not be empty. */
+/** A text that may not be empty. */
 const requiredText = (name: string, about: string): QueryParameter<string> => ({
   ...plainText(name, about),
   schema: { type: "string", minLength: 1, maxLength: SEARCH_LENGTH },
@@ -259,7 +259,10 @@ export const SELLER: Parameter = {
   about: "only those of this seller, by name or id",
 };
 
-/** Of the database status: only the server that has the rows of this seller. */
+/**
+ * For the status of the database: select the server that has the rows of this
+ * seller.
+ */
 export const SELLER_PLACE: Parameter = {
   name: "seller",
   about: "only the server of this seller, by name or id",

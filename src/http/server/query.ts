@@ -88,7 +88,7 @@ export class QueryReader {
     this.#query = query;
   }
 
-  /** A parameter's value; null if it is missing or wrong. */
+  /** A parameter's value; null if it is missing or invalid. */
   read<T>(parameter: QueryParameter<T>): T | null {
     return readParameter(
       this.#query,
@@ -142,8 +142,9 @@ export class QueryReader {
 }
 
 /**
- * The value of a parameter that decides what the request does, null without it.
- * Throws 400 if it is wrong: a misspelt `dry_run` must not become an upload.
+ * The value of a parameter that decides what the request does; null without it.
+ * Throws 400 for an invalid value: a misspelt `dry_run` must not become an
+ * upload.
  */
 export function readOption<T>(
   query: URLSearchParams,

@@ -149,7 +149,10 @@ export class RequestHandler {
     }
   }
 
-  /** Records refusals for sellers and operators, but not our own failures. */
+  /**
+   * Records refusals for sellers and operators, but not failures of the
+   * service.
+   */
   #noteRefusal(exchange: Exchange, error: ServiceError): void {
     const { route } = exchange;
     const refused = error instanceof KeyRefused ? error : null;
@@ -209,8 +212,9 @@ export class RequestHandler {
   }
 
   /**
-   * Lets other requests in between those of one client. A PUT changes one value:
-   * those that arrive together share a commit, which costs more than all of them.
+   * Lets other requests run between those of one client. A PUT changes one
+   * value and is exempt: those that arrive together share a commit, which costs
+   * more than all of them.
    */
   async #pace(exchange: Exchange, { method }: Route): Promise<void> {
     if (method === "PUT") return;
@@ -227,7 +231,10 @@ export class RequestHandler {
     );
   }
 
-  /** Checks the key that every path below a prefix needs, route or not. */
+  /**
+   * Checks the key that every path below a prefix needs, even if there is no
+   * such route.
+   */
   async #authenticate(exchange: Exchange, target: Target): Promise<void> {
     const { keys, operatorKeys, metricsKeys } = this.#admission;
     const api = target.segments[0];
@@ -436,8 +443,8 @@ function detailCounts({ details, more }: ServiceError): LogFields {
 }
 
 /**
- * A failure for the log: its stack and its cause. A stack tells nothing more
- * about an outage of the database, which fails every request.
+ * A failure for the log: its stack and its cause. For an outage of the
+ * database, which fails every request, the stack is left out.
  */
 function describeError(error: unknown): string | undefined {
   if (error === undefined) return undefined;

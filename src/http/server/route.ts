@@ -59,7 +59,7 @@ export function routes(
   ));
 }
 
-/** The same for sellers, each with the scope that a key needs. */
+/** Like `routes`, for sellers: each route with the scope that a key needs. */
 export function sellerRoutes(
   base: string,
   table: Readonly<Record<Request, readonly [NeededScope, Endpoint]>>,

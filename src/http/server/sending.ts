@@ -1,9 +1,9 @@
 /**
- * Sends bodies at the pace of their readers. Deno takes a whole body at once
- * and keeps it for as long as the connection lives; here a reader that takes
+ * Sends bodies at the pace of their readers. Deno would take a whole body at
+ * once and keep it as long as the connection lives. Here, a reader that takes
  * nothing for `IDLE_MS` is disconnected, and so is one whose key is no longer
- * valid. Unread answers are limited in bytes; bodies for readers without a key,
- * which may hold a file or a connection to the store, in number.
+ * valid. Unread answers are limited in bytes. Bodies for readers without a key,
+ * which may hold a file or a connection to the store, are limited in number.
  *
  * A body that cannot be sent completely breaks its connection, so that no
  * reader takes it for complete.
@@ -18,15 +18,18 @@ import type { EncodedBlocks } from "../../xml/encode.ts";
 import { RETRY_SOON } from "../admission/concurrency_limit.ts";
 
 /**
- * Smaller or equal bodies are not monitored: a stream takes twice the time of
- * such a request. The status of an upload of 250 products is smaller.
+ * Bodies up to this size are not monitored, because streaming doubles the time
+ * of such a request. The status of an upload of 250 products is smaller.
  */
 const SMALL = 48 * 1_024;
 /** Bytes handed over at a time. */
 const CHUNK_BYTES = 64 * 1_024;
 /** The time in which a reader must take a chunk. */
 export const IDLE_MS = 30_000;
-/** A revoked key ends a body within a second: the key is cached for half of it. */
+/**
+ * A revoked key ends a body within a second: the key itself is cached for half
+ * a second.
+ */
 const CHECK_KEY_MS = 400;
 /** Bytes of answers that one owner's readers may leave unread. */
 const UNREAD_PER_OWNER = 32 * 1_024 * 1_024;
@@ -82,7 +85,7 @@ export interface AnswerReader {
 export interface Streamed {
   stream: ReadableStream<Uint8Array>;
   /**
-   * The most bytes that its source keeps in memory, the next chunk included.
+   * The most bytes that its source keeps in memory, including the next chunk.
    */
   keeps: number;
   /** The source itself ends when the key is no longer valid. */
@@ -209,9 +212,9 @@ export class BodySender {
   }
 
   /**
-   * The same body for a reader without a key. A client may have at most as many
-   * as are left for all others. Throws 503 if there is no room after its idle
-   * readers were disconnected.
+   * Like `send`, for a reader without a key. A client may have at most as many
+   * bodies as are left for all others. Throws 503 if there is no room after its
+   * idle readers were disconnected.
    */
   sendPublic(
     body: EncodedBlocks | ReadableStream<Uint8Array>,

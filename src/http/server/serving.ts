@@ -90,7 +90,7 @@ function serve(
   return { url: urlOf(listener.address), handler };
 }
 
-/** Listens with the runtime's server; an error names the host. */
+/** Listens with the runtime's server; an error message includes the host. */
 export function openListener(options: ListenerOptions): Listening {
   try {
     return new Listener(options);
@@ -107,7 +107,7 @@ export function openListener(options: ListenerOptions): Listening {
   }
 }
 
-/** The URL of what listens at an address. */
+/** The URL of a listening address. */
 export function urlOf({ hostname, port }: Listening["address"]): string {
   return `http://${
     hostname.includes(":") ? `[${hostname}]` : hostname

@@ -1,7 +1,7 @@
 /**
- * Works on imports: claims one of each seller under a lease, does some of its
- * parts, and gives it back, so that the imports of a seller take turns. Several
- * processes may do so.
+ * Works on imports: claims one of each seller under a lease, handles some of
+ * its parts, and gives it back, so that the imports of a seller take turns.
+ * Several processes may do so at the same time.
  */
 import { outageOf, type Tx, withReachableServer } from "../../database/db.ts";
 import {
@@ -37,13 +37,16 @@ import { checkUndo, storeUndo } from "../undo.ts";
 const AT_ONCE = 8;
 /** How long an import is worked on before others of its seller have a turn. */
 const TURN_MS = 1_000;
-/** An import fails when one part has failed this often. */
+/** An import fails once one part has failed this often. */
 const FAILURES = 5;
 /** The pause during an outage. */
 const OUTAGE_MS = 1_000;
 
 export interface ImportRoleOptions {
-  /** Other processes work on this database, too; their leases are kept. */
+  /**
+   * Whether other processes work on this database, so that their leases are
+   * kept.
+   */
   shared: boolean;
 }
 
@@ -97,7 +100,9 @@ export class ImportRole extends LeasedRole {
     };
   }
 
-  /** Whether it claimed an import of a seller, and works on it. */
+  /**
+   * Returns whether it claimed an import of the seller, which it then works on.
+   */
   async #claim(seller: DueSeller): Promise<boolean> {
     const { db } = this.#services;
     const leased = await this.claim(
@@ -113,7 +118,7 @@ export class ImportRole extends LeasedRole {
     return true;
   }
 
-  /** Does parts of an import for a while. */
+  /** Handles parts of an import for `TURN_MS`. */
   async #workOn(seller: DueSeller, leased: Leased): Promise<void> {
     const { deps, signals } = this.#services;
     const until = deps.clock.monotonic() + TURN_MS;
@@ -235,7 +240,7 @@ function problemOf(error: unknown): Detail | null {
   return error.details[0] ?? { code: "not_allowed", message: error.message };
 }
 
-/** Names the commit, for tests; another commit of the import follows. */
+/** Names the commit for tests; another commit of the import follows. */
 function placeAfter({ row, part }: Job): string {
   const isOver = row.state === "storing" && part.part === row.parts - 1;
   if (isOver) return "import over";

@@ -22,7 +22,7 @@ type ObserverServices = Pick<
 >;
 
 interface Known {
-  /** The same notice is used for each try. */
+  /** The notice, which is the same in each attempt. */
   notice: Notice | null;
   isSent: boolean;
   /** Monotonic milliseconds. */
@@ -31,9 +31,9 @@ interface Known {
 
 export class ObservedConditions {
   readonly #services: ObserverServices;
-  /** Sends what could not be stored. */
+  /** Sends a notice that could not be stored. */
   readonly #sendNow: (notice: Notice) => Promise<boolean>;
-  /** Checks that failed at the last look. */
+  /** Checks that failed at the last observation. */
   #failed: ReadonlySet<string> = new Set();
   /**
    * Lasting conditions, with the notices that were sent without being stored.
@@ -93,7 +93,8 @@ export class ObservedConditions {
     { id, kind, detail }: ObservedNotice,
     seenAt: number,
   ): Promise<void> {
-    // Other processes that send it, too, are likely to give it the same id.
+    // Rounded down, so that other processes that send it, too, are likely to use
+    // the same id.
     const now = this.#services.deps.clock.now();
     const createdAt = now - now % SAME_MS;
     const notice = this.#known.get(id)?.notice ??
@@ -104,8 +105,8 @@ export class ObservedConditions {
   }
 
   /**
-   * Checks that failed at two looks in a row: a short failure is no reason for
-   * a notice.
+   * Checks that failed in two observations in a row: a short failure causes no
+   * notice.
    */
   async #notReady(): Promise<ObservedNotice[]> {
     const checks = await this.#services.health.check();
@@ -131,7 +132,9 @@ export class ObservedConditions {
       );
   }
 
-  /** The queue of reviews is not empty; sellers whose server is away are not. */
+  /**
+   * Whether reviews wait; sellers whose server is unreachable are not counted.
+   */
   async #reviews(): Promise<ObservedNotice[]> {
     const pending = { state: "pending", sellerNo: null } as const;
     const [first] = await this.#services.db

@@ -1,8 +1,8 @@
 /**
- * Sends notices: to sellers by mail, to the operator by signed requests. Every
- * process does: it claims what is due under a lease in a short write, sends it,
- * and records the outcome. An unreachable mail server or endpoint is not tried
- * for a while, which delays nothing else.
+ * Sends notices: to sellers by mail, to the operator by signed requests. Each
+ * process claims due notices under a lease in a short write, sends them, and
+ * records the outcome. While a mail server or endpoint is unreachable, nothing
+ * is sent to it for some time, which delays nothing else.
  */
 import {
   reachableServers,
@@ -40,13 +40,13 @@ import { ObservedConditions } from "./observed_conditions.ts";
 /** How often it looks for new notices. */
 const LOOK_FOR_NEW_MS = 5 * SECOND_MS;
 const OBSERVE_MS = 4 * SECOND_MS;
-/** Mails, or requests, in flight of one process. */
+/** The most mails, or requests, of one process in flight. */
 const AT_ONCE = 4;
-/** How long those in flight may take to end after a stop. */
+/** How long mails and requests in flight may take to end after a stop. */
 const GRACE_MS = 2_000;
 const ANSWER_MS = 15_000;
 const ANSWER_BYTES = 16 * 1_024;
-/** Pauses of a mail server or an endpoint that is away. */
+/** Pauses for an unreachable mail server or endpoint. */
 const FIRST_PAUSE_MS = 2 * SECOND_MS;
 const LONGEST_PAUSE_MS = 8 * SECOND_MS;
 const LONGEST_RETRY_AFTER_MS = 60 * SECOND_MS;
@@ -57,12 +57,12 @@ export interface NoticeRoleOptions {
   isLooking: () => boolean;
 }
 
-/** Whether notices were sent, or why not. */
+/** Whether notices were sent, and if not, why. */
 interface Result {
   outcome: Outcome;
-  /** How long the other side asked not to be tried, at least. */
+  /** How long the other side asked for no attempt, at least. */
   awayMs?: number;
-  /** For the log; without an address. */
+  /** For the log; contains no address. */
   reason?: string;
 }
 
@@ -70,11 +70,11 @@ interface Result {
 interface Channel {
   recipient: Recipient;
   /**
-   * Without sends whose outcome cannot be recorded because a database server is
-   * unreachable.
+   * Excludes sends whose outcome cannot be recorded because a database server
+   * is unreachable.
    */
   inFlight: Set<Claimed>;
-  /** Failures in a row of the other side. */
+  /** Failures in a row. */
   failures: number;
   trouble: OngoingFailure;
   /** Monotonic milliseconds. */
@@ -163,8 +163,8 @@ export class NoticeRole extends LeasedRole {
   }
 
   /**
-   * Observes this process, also while the database is unreachable, which is a
-   * notice as well.
+   * Observes this process, even while the database is unreachable, which causes
+   * a notice as well.
    */
   protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;
@@ -184,8 +184,8 @@ export class NoticeRole extends LeasedRole {
   }
 
   /**
-   * Begins to send what is due, as far as there is room. Nothing is due during a
-   * pause.
+   * Begins to send due notices, as many as there is room for. During a pause,
+   * nothing is sent.
    */
   async #sendDue(
     channel: Channel,
@@ -267,7 +267,7 @@ export class NoticeRole extends LeasedRole {
     this.noteProgress();
   }
 
-  /** Notes whether the other side accepts what it is sent. */
+  /** Records whether the other side accepts what is sent. */
   #note(channel: Channel, { outcome, awayMs, reason }: Result): void {
     const { clock, log } = this.#services.deps;
     const { recipient } = channel;

@@ -12,7 +12,7 @@ export interface NewEvent {
   reference: string | null;
   /** The body as it is signed and sent. */
   body: Uint8Array;
-  /** Where it is to be delivered; null: no webhook is registered. */
+  /** The delivery to create; null if no webhook is registered. */
   delivery: { id: string; webhook: WebhookState } | null;
   createdAt: number;
 }
@@ -34,11 +34,11 @@ const INSERT_AS_REGISTERED = insertIf(({ lock }) =>
 );
 
 /**
- * Inserts an event; not if (seller, trigger, reference) exists already, the
- * seller has been removed, or the webhook deleted, disabled or enabled. Until
+ * Inserts an event, unless (seller, trigger, reference) already exists, the
+ * seller was removed, or the webhook was deleted, disabled or enabled. Until
  * the commit the webhook cannot change, so its queue sees the new delivery. The
- * webhook of a test event, which gets no number, is locked already. The result
- * is how many were inserted.
+ * webhook of a test event, which gets no number, is already locked. Returns how
+ * many events were inserted.
  */
 export function insertEvent(tx: Tx, event: NewEvent): Promise<number> {
   const { sellerNo, reference, delivery, createdAt } = event;

@@ -17,7 +17,7 @@ import { moveDeliveries } from "./queue.ts";
 import { countInHour } from "../../monitoring/hourly_counts.ts";
 
 export interface Outcome {
-  /** Status of the answer; null when there was none. */
+  /** Status of the answer; null if there was none. */
   status: number | null;
   /** Why there was no answer: a kind of `OutboundError`, or `interrupted`. */
   error: string | null;
@@ -25,13 +25,11 @@ export interface Outcome {
   durationMs: number;
   /** Beginning of the answer's body. */
   answer: string | null;
-  /**
-   * How long the endpoint asked us to wait (`Retry-After`), in milliseconds.
-   */
+  /** How long the endpoint asked to wait (`Retry-After`), in milliseconds. */
   retryAfter: number;
 }
 
-/** The result is unknown; the attempt is repeated and does not count. */
+/** The result is unknown: the attempt is repeated and does not count. */
 export const INTERRUPTED: Outcome = {
   status: null,
   error: "interrupted",
@@ -55,7 +53,7 @@ interface ClaimedDelivery {
   url: string;
 }
 
-/** The webhook as it is now; url is null when it was deleted. */
+/** The webhook as it is now; `url` is null if it was deleted. */
 interface CurrentWebhook {
   url: string | null;
   disabledAt: number | null;

@@ -1,7 +1,7 @@
 /**
  * The queue of deliveries: those that wait and those under a lease.
- * `outcomes.ts` records how an attempt ended; the log for people is in
- * `../delivery_log.ts`. The table `TRANSITIONS` defines the state changes.
+ * `outcomes.ts` records how an attempt ended; `../delivery_log.ts` is the log
+ * for sellers and operators. The table `TRANSITIONS` defines the state changes.
  */
 import {
   DELIVERIES,
@@ -152,7 +152,7 @@ export interface QueueHead {
   webhookId: string;
   sellerId: string;
   url: string;
-  /** Its last attempt failed. */
+  /** Whether its last attempt failed. */
   failing: boolean;
   /** When its first delivery is due, in Unix milliseconds. */
   dueAt: number;
@@ -250,9 +250,9 @@ export async function claimDeliveries(
 export interface Payload {
   id: string;
   eventId: string;
-  /** As it is stored, in XML. */
+  /** The body as it is stored. */
   body: Uint8Array;
-  /** What it is sent in. */
+  /** The format in which it is sent. */
   format: WebhookFormat;
   /** Unix milliseconds of the event. */
   createdAt: number;

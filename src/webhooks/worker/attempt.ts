@@ -17,7 +17,7 @@ const ANSWER_KEPT_BYTES = 1024;
 export interface Sending {
   payload: Payload;
   url: string;
-  /** The seller that the request's time counts for. */
+  /** The seller whose usage the request's time counts against. */
   owner: string;
   outbound: Outbound;
   clock: Clock;

@@ -15,11 +15,13 @@ import type { QueueHead } from "../rows/queue.ts";
 
 /** Most attempts in flight to one URL, for all webhooks together. */
 const PER_ENDPOINT = 4;
-/** The same while the webhook is failing. */
+/** The limit for a failing webhook. */
 const PER_FAILING_ENDPOINT = 1;
 /** Most attempts in flight in total. */
 export const ATTEMPTS_IN_ALL = 256;
-/** The share of failing webhooks; the rest is reserved for the others. */
+/**
+ * The limit of failing webhooks together; the rest is reserved for the others.
+ */
 const FAILING_ATTEMPTS_IN_ALL = 192;
 
 /** How many deliveries of a webhook may be claimed. */

@@ -47,7 +47,10 @@ type RoleServices = Pick<
 >;
 
 export interface WebhookRoleOptions {
-  /** Other processes send from this database, too; their leases are kept. */
+  /**
+   * Whether other processes send from this database, so that their leases are
+   * kept.
+   */
   shared: boolean;
 }
 
@@ -184,9 +187,10 @@ export class WebhookRole extends LeasedRole<Claim> {
   }
 
   /**
-   * Records an outcome, with retries until the database accepts it. Until then
-   * the delivery stays in flight, so that its lease is renewed and it is not
-   * sent twice; if only the seller's server is unreachable, without a permit.
+   * Records an outcome; retries until the database accepts it. Until then the
+   * delivery counts as in flight, so that its lease is renewed and it is not
+   * sent twice. It keeps its permit, unless only the seller's server is
+   * unreachable.
    */
   async #record(
     flight: Flight,
@@ -256,18 +260,18 @@ interface Attempted {
   endedAt: number;
 }
 
-/** For metrics and traces. */
+/** The outcome in metrics and traces. */
 function metricsOutcomeOf(outcome: Outcome): string {
   return isAccepted(outcome) ? "delivered" : outcome.error ?? "rejected";
 }
 
-/** Claims deliveries of one seller, with what they send. */
+/** Claims deliveries of one seller, with their payloads. */
 async function claimShares(
   tx: Tx,
   shares: readonly ClaimShare[],
   lease: { lease: string; now: number },
 ): Promise<Flight[]> {
-  // Sent all at once, which costs one round trip to a server.
+  // All statements are sent at once, which costs one round trip to a server.
   const claimed = await Promise.all(shares.map(async ({ head, limit }) => {
     const claims = await claimDeliveries(tx, { ...head, ...lease, limit });
     return claims.map((claim) => ({ head, claim }));
