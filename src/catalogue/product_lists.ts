@@ -52,8 +52,8 @@ export interface ProductFilter {
 export const GTIN_ROWS = 5_000;
 
 /**
- * The seller's products after `after` that match the filter, in order of
- * creation, which changes do not affect. With a filter the list ends after
+ * The seller's products after `after` that match the filter, in the order of an
+ * index; changes do not affect that of creation. With a filter the list ends after
  * `SCAN_ROWS` rows, with a GTIN after `GTIN_ROWS` rows, so it may contain few
  * products or none although more follow.
  */
@@ -61,50 +61,72 @@ export async function listProducts(
   sql: Sql,
   sellerNo: number,
   filter: ProductFilter,
+  order: IndexOrder,
   { after, limit }: ListPlace,
 ): Promise<ListPage<Product>> {
-  const from = after ?? BEFORE_ALL_IDS;
   const { found, ...page } = await scan(
     {
-      endAfter: (rows) => endAfter(sql, sellerNo, filter, from, rows),
-      matching: (end, most) =>
-        passingRows(sql, sellerNo, filter, {
-          after: from,
-          end,
-          limit: most,
-        }),
+      endAfter: (rows) => endAfter(sql, sellerNo, filter, order, after, rows),
+      matching: (end, limit) =>
+        passingRows(sql, sellerNo, filter, order, { after, end, limit }),
+      placeOf: (row) => row[order.column],
     },
     limit,
     isEmpty(filter) ? null : SCAN_ROWS,
   );
-  const ids = found.map(({ id }) => id);
-  const products = await findProducts(sql, sellerNo, { ids });
-  return { found: products.sort((a, b) => a.id < b.id ? -1 : 1), ...page };
+  const products = await productsInOrder(sql, sellerNo, found);
+  return { found: products, ...page };
 }
 
-async function endAfter(
+/** The products with these ids that are there, in this order. */
+export async function productsInOrder(
+  sql: Sql,
+  sellerNo: number,
+  found: readonly { id: string }[],
+): Promise<Product[]> {
+  const ids = found.map(({ id }) => id);
+  const products = await findProducts(sql, sellerNo, { ids });
+  const byId = new Map(products.map((product) => [product.id, product]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** An order in which an index has the products of a seller. */
+export interface IndexOrder {
+  column: "id" | "sku";
+  descending: boolean;
+}
+
+/**
+ * The value of the index at the last of the `rows` products after `after` (null:
+ * from the start) that one read examines; null if the list ends before.
+ */
+export async function endAfter(
   sql: Sql,
   sellerNo: number,
   { gtin, ...others }: ProductFilter,
-  after: string,
+  order: IndexOrder,
+  after: string | null,
   rows: number,
 ): Promise<string | null> {
-  const behind = { "id > ?": after };
-  if (gtin === null) return await idAt(sql, sellerNo, behind, rows);
-  const end = await idAt(sql, sellerNo, behind, GTIN_ROWS);
+  const span = { after, end: null };
+  const at = (conditions: Conditions, position: number) =>
+    valueAt(sql, sellerNo, order, conditions, position);
+  if (gtin === null) return await at(within(order, span), rows);
+  const end = await at(within(order, span), GTIN_ROWS);
   if (isEmpty(others)) return end;
-  const equal = { ...behind, "id <= ?": end, "gtin = ?": gtin };
-  return await idAt(sql, sellerNo, equal, rows) ?? end;
+  const equal = { ...within(order, { after, end }), "gtin = ?": gtin };
+  return await at(equal, rows) ?? end;
 }
 
 function isEmpty(filter: Partial<ProductFilter>): boolean {
   return Object.values(filter).every((wanted) => wanted === null);
 }
 
-/** The id of the product at a position, from 1, in order of creation. */
-async function idAt(
+/** The value of the index at the product at a position from 1 on. */
+async function valueAt(
   sql: Sql,
   sellerNo: number,
+  { column, descending }: IndexOrder,
   conditions: Conditions,
   position: number,
 ): Promise<string | null> {
@@ -112,30 +134,45 @@ async function idAt(
     "seller_no = ?": sellerNo,
     ...conditions,
   });
-  const row = await sql.get<{ id: string }>(
-    `SELECT id FROM products ${condition} ORDER BY id LIMIT 1 OFFSET ?`,
+  const row = await sql.get<{ value: string }>(
+    `SELECT ${column} AS value FROM products ${condition}
+     ORDER BY ${column} ${descending ? "DESC" : ""} LIMIT 1 OFFSET ?`,
     [...params, position - 1],
   );
-  return row?.id ?? null;
+  return row?.value ?? null;
 }
 
+/** A part of an index. */
 interface Span {
-  after: string;
-  /** The last id to examine; null for the end of the list. */
+  /** Null for its start. */
+  after: string | null;
+  /** The last value to examine; null for the end. */
   end: string | null;
-  limit: number;
 }
 
-async function passingRows(
+function within(
+  { column, descending }: IndexOrder,
+  { after, end }: Span,
+): Conditions {
+  const [behind, upTo] = descending ? ["<", ">="] : [">", "<="];
+  return { [`${column} ${behind} ?`]: after, [`${column} ${upTo} ?`]: end };
+}
+
+/** Columns that order a list without an index. */
+export type RankedColumn = "title" | "price" | "quantity" | "updated_at";
+
+/** The first rows of a span that pass the filter, in the order of the index. */
+export async function passingRows(
   sql: Sql,
   sellerNo: number,
   { gtin, status, review, updatedSince, text, images }: ProductFilter,
-  { after, end, limit }: Span,
+  order: IndexOrder,
+  { limit, ...span }: Span & { limit: number },
+  ranked?: RankedColumn,
 ): Promise<NamedRow[]> {
   const wanted = where({
     "seller_no = ?": sellerNo,
-    "id > ?": after,
-    "id <= ?": end,
+    ...within(order, span),
     "gtin = ?": gtin,
     "status = ?": status,
     "review_state = ?": review,
@@ -143,16 +180,18 @@ async function passingRows(
   });
   // The text is compared here, because the engines differ in which letters they
   // consider equal.
-  const columns = [
+  const columns = new Set([
     "id",
+    order.column,
+    ...ranked === undefined ? [] : [ranked],
     ...text === null ? [] : ["sku", "title"],
     ...images === null ? [] : ["images"],
-  ];
-  const isWhole = columns.length === 1;
+  ]);
+  const isWhole = text === null && images === null;
   const rows = await sql.all<NamedRow>(
-    `SELECT ${columns.join(", ")} FROM products ${wanted.where} ORDER BY id ${
-      isWhole ? LIMIT : ""
-    }`,
+    `SELECT ${[...columns].join(", ")} FROM products ${wanted.where}
+     ORDER BY ${order.column} ${order.descending ? "DESC" : ""}
+     ${isWhole ? LIMIT : ""}`,
     isWhole ? [...wanted.params, limit] : wanted.params,
   );
   const named = text === null ? rows : rows.filter(contains(text));
@@ -162,7 +201,8 @@ async function passingRows(
   return passing.slice(0, limit);
 }
 
-type NamedRow = Pick<ProductRow, "id" | "sku" | "title" | "images">;
+/** Columns of a product that its filter or order needs. */
+export type NamedRow = Pick<ProductRow, "id" | "sku" | "images" | RankedColumn>;
 
 /** The condition of products that have an image in this state. */
 async function withImages(

@@ -392,7 +392,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
 
   /**
-   * Read products out. In the order of their creation, so that a page shows no product twice and misses none while others are written. What stands in <products> can be uploaded as it is. With a filter a page may be short, or empty, before the end: go on while there is a <next>.
+   * Read products out. In the order of their creation, so that a page shows no product twice and misses none while others are written; in another order, one that changes meanwhile may. By title, price, quantity and updated_at at most 20000 products are ordered. What stands in <products> can be uploaded as it is. With a filter a page may be short, or empty, before the end: go on while there is a <next>.
    *
    * `GET /seller_api/products`
    */
@@ -414,6 +414,16 @@ export interface Operations {
       gtin?: string;
       /** only products whose SKU or title holds this, in any case */
       q?: string;
+      /** the order; created_at when left out */
+      sort?:
+        | "created_at"
+        | "sku"
+        | "title"
+        | "price"
+        | "quantity"
+        | "updated_at";
+      /** up or down; asc when left out */
+      order?: "asc" | "desc";
     },
     options?: CallOptions,
   ): Promise<{

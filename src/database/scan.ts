@@ -6,7 +6,7 @@ export const SCAN_ROWS = 500;
 /** One page of a list. */
 export interface ListPage<T> {
   found: T[];
-  /** The id after which the list continues; null at its end. */
+  /** The place after which the list continues; null at its end. */
   next: string | null;
   /** Rows examined, if fewer than `limit` were found; otherwise 0. */
   scanned: number;
@@ -23,10 +23,12 @@ export interface ListPlace {
 
 /** Reads the rows of a list after a place. */
 export interface ScannedRows<T> {
-  /** The id of the last of this many rows; null if the list ends before it. */
+  /** The place of the last of this many rows; null if the list ends before it. */
   endAfter(rows: number): Promise<string | null>;
   /** The first rows that match, up to `end`; null: up to the list's end. */
   matching(end: string | null, limit: number): Promise<T[]>;
+  /** The place of a row in the list's order; without it, its id. */
+  placeOf?: (row: T) => string;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface ScannedRows<T> {
  * never), so it may find few or none although more follow.
  */
 export async function scan<T extends { id: string }>(
-  { endAfter, matching }: ScannedRows<T>,
+  { endAfter, matching, placeOf = ({ id }) => id }: ScannedRows<T>,
   limit: number,
   scanLimit: number | null = SCAN_ROWS,
 ): Promise<ListPage<T>> {
@@ -42,6 +44,6 @@ export async function scan<T extends { id: string }>(
   const rows = await matching(end, limit + 1);
   const found = rows.slice(0, limit);
   return rows.length > limit
-    ? { found, next: found[limit - 1].id, scanned: 0 }
+    ? { found, next: placeOf(found[limit - 1]), scanned: 0 }
     : { found, next: end, scanned: scanLimit ?? 0 };
 }

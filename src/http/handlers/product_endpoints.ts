@@ -6,17 +6,34 @@ import {
   type ChangePlace,
   type DeletionPlace,
   FIRST_CHANGE,
+  type IndexOrder,
   listDeletions,
   listProducts as productPage,
   type ProductFilter,
+  productsInOrder,
   shownImages,
 } from "../../catalogue/product_lists.ts";
-import type { Status } from "../../catalogue/fields.ts";
+import {
+  placeOfParts,
+  placeParts,
+  type Rank,
+  RANKED_PRODUCTS,
+  type RankedPlace,
+  Ranking,
+} from "../../catalogue/ranked_products.ts";
+import type { Product } from "../../catalogue/product.ts";
+import { SCALAR_RULES, type Status } from "../../catalogue/fields.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { productNode, tombstoneNode } from "../../catalogue/product_xml.ts";
 import type { Sql } from "../../database/db.ts";
-import type { ListPlace } from "../../database/scan.ts";
-import { type Cursor, cursor, ID, number } from "../server/cursor.ts";
+import {
+  type Cursor,
+  cursor,
+  ID,
+  ID_CURSOR,
+  jsonCursor,
+  number,
+} from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
@@ -26,8 +43,10 @@ import {
   IDEMPOTENCY_KEY,
   IMAGES,
   LIMIT,
+  ORDER,
   REVIEW,
   SEARCH,
+  SORT,
   STATUS,
   UPDATED_SINCE,
   waitUntil,
@@ -62,9 +81,11 @@ export const listProducts = endpoint({
   operation: "listProducts",
   title: "Read products out",
   about: "In the order of their creation, so that a page shows no product " +
-    "twice and misses none while others are written. What stands in " +
-    "<products> can be uploaded as it is. With a filter a page may be short, " +
-    "or empty, before the end: go on while there is a <next>.",
+    "twice and misses none while others are written; in another order, one " +
+    "that changes meanwhile may. By title, price, quantity and updated_at at " +
+    `most ${RANKED_PRODUCTS} products are ordered. What stands in <products> ` +
+    "can be uploaded as it is. With a filter a page may be short, or empty, " +
+    "before the end: go on while there is a <next>.",
   parameters: [
     AFTER,
     LIMIT,
@@ -74,6 +95,8 @@ export const listProducts = endpoint({
     IMAGES,
     GTIN_IS,
     SEARCH,
+    SORT,
+    ORDER,
   ],
   answers: ["products"],
 }, async (context) => {
@@ -81,22 +104,103 @@ export const listProducts = endpoint({
   if (context.query.get(STATUS.name) === "deleted") {
     return await listDeleted(context, reader);
   }
-  const place = {
-    after: reader.idCursor(),
-    limit: reader.limit(),
-  };
+  const sort = reader.read(SORT) ?? "created_at";
+  const descending = reader.read(ORDER) === "desc";
+  switch (sort) {
+    case "created_at":
+      return await listByIndex(context, reader, { column: "id", descending });
+    case "sku":
+      return await listByIndex(context, reader, { column: "sku", descending });
+    default:
+      return await listByRank(context, reader, { column: sort, descending });
+  }
+});
+
+async function listByIndex(
+  context: Exchange,
+  reader: QueryReader,
+  order: IndexOrder,
+): Promise<Reply<"products">> {
+  const cursor = order.column === "id" ? ID_CURSOR : SKU_CURSOR;
+  const place = { after: reader.cursor(cursor), limit: reader.limit() };
   const filter = readFilter(reader);
   reader.finish();
+  const { no } = context.seller;
   const { list, next } = await readPage(
     context,
     "product",
     place,
-    (sql, after, limit) =>
-      readProducts(sql, context.seller.no, filter, { after, limit }),
-    context.seller.no,
+    async (sql, after, limit) => {
+      const { found, ...step } = await productPage(sql, no, filter, order, {
+        after,
+        limit,
+      });
+      const nodes = await productNodes(sql, no, found);
+      const entries = nodes.map((node, i) => ({
+        node,
+        cursor: found[i][order.column],
+      }));
+      return { entries, ...step };
+    },
+    no,
   );
-  return { xml: { products: { product: list }, next } };
+  return {
+    xml: { products: { product: list }, next: next && cursor.write(next) },
+  };
+}
+
+const SKU_CURSOR = jsonCursor<string>({
+  toJson: (sku) => sku,
+  fromJson: (value) => {
+    const read = typeof value === "string" && SCALAR_RULES.sku.read(value);
+    return read && "value" in read ? `${read.value}` : null;
+  },
 });
+
+async function listByRank(
+  context: Exchange,
+  reader: QueryReader,
+  rank: Rank,
+): Promise<Reply<"products">> {
+  const cursor = jsonCursor<RankedPlace>({
+    toJson: (place) => placeParts(rank, place),
+    fromJson: (parts) => placeOfParts(rank, parts),
+  });
+  const after = reader.cursor(cursor);
+  const limit = reader.limit();
+  const filter = readFilter(reader);
+  reader.finish();
+  const { no } = context.seller;
+  // One more, behind which the list continues.
+  const ranking = new Ranking(no, filter, rank, { after, limit: limit + 1 });
+  const { list, next } = await readPage(
+    context,
+    "product",
+    { after: 0, limit },
+    async (sql, from, count) => {
+      if (!ranking.isComplete) {
+        await ranking.examine(sql);
+        return { entries: [], next: from };
+      }
+      const to = from + count;
+      const places = ranking.places.slice(from, to);
+      const found = await productsInOrder(sql, no, places);
+      const nodes = await productNodes(sql, no, found);
+      const entries = nodes.map((node, i) => ({
+        node,
+        cursor: from + 1 + places.findIndex(({ id }) => id === found[i].id),
+      }));
+      return { entries, next: to < ranking.places.length ? to : null };
+    },
+    no,
+  );
+  return {
+    xml: {
+      products: { product: list },
+      next: next && cursor.write(ranking.places[next - 1]),
+    },
+  };
+}
 
 /**
  * The list of deletions, where `updated_since` refers to the time of deletion.
@@ -113,7 +217,7 @@ async function listDeleted(
     since: reader.read(UPDATED_SINCE),
     text: reader.read(SEARCH) || null,
   };
-  for (const { name } of [REVIEW, IMAGES, GTIN_IS]) {
+  for (const { name } of [REVIEW, IMAGES, GTIN_IS, SORT, ORDER]) {
     if (!context.query.has(name)) continue;
     reader.complain(
       name,
@@ -153,19 +257,13 @@ const DELETION_CURSOR = cursor<DeletionPlace>({
   id: ID,
 });
 
-async function readProducts(
+async function productNodes(
   sql: Sql,
   sellerNo: number,
-  filter: ProductFilter,
-  place: ListPlace,
+  products: readonly Product[],
 ) {
-  const { found, ...step } = await productPage(sql, sellerNo, filter, place);
-  const images = await shownImages(sql, sellerNo, found);
-  const entries = found.map((product) => ({
-    node: productNode(product, images),
-    cursor: product.id,
-  }));
-  return { entries, ...step };
+  const images = await shownImages(sql, sellerNo, products);
+  return products.map((product) => productNode(product, images));
 }
 
 function readFilter(reader: QueryReader): ProductFilter {

@@ -63,3 +63,31 @@ export function cursorOf<V extends string | number>(
 }
 
 export const ID_CURSOR: Cursor<string> = { write: (id) => id, parse: readId };
+
+const BASE64URL = { alphabet: "base64url", omitPadding: true } as const;
+
+/**
+ * The cursor of places that hold any text: their JSON, of which no sign has a
+ * meaning in a URL.
+ */
+export function jsonCursor<T>(
+  { toJson, fromJson }: {
+    toJson(place: T): unknown;
+    /** Null: it is no place. */
+    fromJson(value: unknown): T | null;
+  },
+): Cursor<T> {
+  return {
+    write: (place) =>
+      new TextEncoder().encode(JSON.stringify(toJson(place)))
+        .toBase64(BASE64URL),
+    parse: (text) => {
+      try {
+        const bytes = Uint8Array.fromBase64(text, BASE64URL);
+        return fromJson(JSON.parse(new TextDecoder().decode(bytes)));
+      } catch {
+        return null;
+      }
+    },
+  };
+}

@@ -174,6 +174,16 @@ export const REVIEW_STATE = word(
   REVIEW_STATES,
   "only those in this state; pending when left out",
 );
+export const SORT = word(
+  "sort",
+  ["created_at", "sku", "title", "price", "quantity", "updated_at"],
+  "the order; created_at when left out",
+);
+export const ORDER = word(
+  "order",
+  ["asc", "desc"],
+  "up or down; asc when left out",
+);
 export const UPDATED_SINCE = time(
   "updated_since",
   "only what changed then or later; ISO 8601",

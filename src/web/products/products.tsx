@@ -16,8 +16,6 @@ import {
   State,
   Title,
   useAction,
-  useLoaded,
-  WhenLoaded,
 } from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
 import { money } from "../lib/money.ts";
@@ -91,49 +89,13 @@ type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
 
 /** The number of products on a page. */
 const PAGE = 50;
-/**
- * The most products that the page sorts. The service lists products in one
- * order only, so the page loads all products to sort them.
- */
-const SORTED = 5_000;
-
-interface Order {
-  name: string;
-  label: string;
-  compare(a: Product, b: Product): number;
-}
-
-function byText(
-  read: (product: Product) => string | undefined,
-): Order["compare"] {
-  return (a, b) =>
-    (read(a) ?? "").localeCompare(read(b) ?? "", "en", { numeric: true });
-}
-
-function byNumber(
-  read: (product: Product) => string | number | null | undefined,
-): Order["compare"] {
-  return (a, b) => Number(read(a) ?? 0) - Number(read(b) ?? 0);
-}
-
-const ORDERS: readonly Order[] = [
-  { name: "title", label: "title", compare: byText(({ title }) => title) },
-  { name: "sku", label: "SKU", compare: byText(({ sku }) => sku) },
-  {
-    name: "price",
-    label: "lowest price",
-    compare: byNumber(({ price }) => price?.amount),
-  },
-  {
-    name: "quantity",
-    label: "least stock",
-    compare: byNumber(({ quantity }) => quantity),
-  },
-  {
-    name: "changed",
-    label: "last changed",
-    compare: (a, b) => (b.updated_at ?? "").localeCompare(a.updated_at ?? ""),
-  },
+/** Orders of the list, beside that of creation. */
+const ORDERS: readonly (Pick<Query, "sort" | "order"> & { label: string })[] = [
+  { sort: "title", label: "title" },
+  { sort: "sku", label: "SKU" },
+  { sort: "price", label: "lowest price" },
+  { sort: "quantity", label: "least stock" },
+  { sort: "updated_at", order: "desc", label: "last changed" },
 ];
 
 /** The search in the address. */
@@ -143,9 +105,6 @@ interface Search {
   review: string;
   images: string;
   sort: string;
-  /**
-   * The place of the page: a cursor, or in a sorted list the page's number.
-   */
   after: string;
 }
 
@@ -205,13 +164,11 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
   const [selection, setSelection] = useState<Selection>(new Map());
   const [done, setDone] = useState<Done | null>(null);
   const [turn, setTurn] = useState(0);
-  const order = ORDERS.find(({ name }) => name === search.sort);
   const selected = useMemo(() => [...selection.values()], [selection]);
   const select = (next: Selection) => {
     setSelection(next);
     setDone(null);
   };
-  const View = order === undefined ? InSentOrder : InOrder;
   return (
     <>
       <div class="bar">
@@ -236,10 +193,9 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
           />
         </UnlessViewing>
       )}
-      <View
+      <Pages
         client={client}
         search={search}
-        order={order!}
         turn={turn}
         selection={selection}
         onSelect={select}
@@ -370,27 +326,25 @@ interface ListProps {
   onSelect: (next: Selection) => void;
 }
 
-interface ViewProps extends ListProps {
-  order: Order;
-  /** Changes when products have changed, so that they are reloaded. */
-  turn: number;
-}
-
 /**
  * For the cursor of each page reached by "Next", the cursor of the page before.
  */
 const previousProducts = new Map<string, string>();
 
-function InSentOrder(props: ViewProps) {
+function Pages(
+  props: ListProps & {
+    /** Changes when products have changed, so that they are reloaded. */
+    turn: number;
+  },
+) {
   const { client, search, turn } = props;
   const { after } = search;
-  const query = queryOf(search, PAGE);
+  const query = { ...queryOf(search, PAGE), ...orderOf(search) };
   const list = useRows(async (cursor = after || undefined, signal) => {
     const { products: rows, next } = await client
       .listProducts({ ...query, after: cursor }, { signal });
     return { rows, next };
   }, [client, JSON.stringify([query, after]), turn]);
-  const previous = previousProducts.get(after);
   return (
     <>
       <ProductTable {...props} rows={list.rows ?? []} />
@@ -398,48 +352,8 @@ function InSentOrder(props: ViewProps) {
         list={{ ...list, more: null }}
         empty={<Empty search={search} />}
       />
-      <Pages
-        previous={after === "" ? null : previous ?? ""}
-        isFirst={previous === undefined}
-        next={list.next ?? null}
-        onNext={(next) => previousProducts.set(next, after)}
-      />
+      <PageLinks after={after} next={list.next ?? null} />
     </>
-  );
-}
-
-function InOrder(props: ViewProps) {
-  const { client, search, order, turn } = props;
-  const loaded = useLoaded(
-    (signal) =>
-      productsOf(client, queryOf(search, PAGE_LIMIT.maximum), SORTED, signal),
-    [client, turn],
-  );
-  const page = Number(search.after) || 0;
-  return (
-    <WhenLoaded loaded={loaded}>
-      {(rows) => {
-        const sorted = rows.toSorted(order.compare);
-        const from = page * PAGE;
-        return (
-          <>
-            {rows.length === SORTED && (
-              <p class="note warn">
-                Only the first {count(rows.length)}{" "}
-                products are in this order. Search for fewer.
-              </p>
-            )}
-            <ProductTable {...props} rows={sorted.slice(from, from + PAGE)} />
-            {rows.length === 0 && <Empty search={search} />}
-            <Pages
-              previous={page === 0 ? null : page === 1 ? "" : `${page - 1}`}
-              isFirst={page === 1}
-              next={from + PAGE < rows.length ? `${page + 1}` : null}
-            />
-          </>
-        );
-      }}
-    </WhenLoaded>
   );
 }
 
@@ -497,35 +411,36 @@ function Empty({ search: { q, status, review, images } }: { search: Search }) {
     );
 }
 
-function Pages({ previous, isFirst, next, onNext }: {
-  /** The value of `after` of the previous page; null on the first page. */
-  previous: string | null;
-  isFirst: boolean;
-  next: string | null;
-  onNext?: (next: string) => void;
-}) {
-  if (previous === null && next === null) return null;
+/** `next`: the cursor of the next page; null: this is the last one. */
+function PageLinks({ after, next }: { after: string; next: string | null }) {
+  if (after === "" && next === null) return null;
   const search = searchOf(route.value.query);
   const link = (after: string) =>
     linkTo("products", undefined, { ...search, after });
+  const previous = previousProducts.get(after);
   return (
     <nav class="row" aria-label="Pages">
-      {previous !== null && (
-        <a class="button" href={link(previous)}>
-          {isFirst ? "First page" : "Previous page"}
+      {after !== "" && (
+        <a class="button" href={link(previous ?? "")}>
+          {previous === undefined ? "First page" : "Previous page"}
         </a>
       )}
       {next !== null && (
         <a
           class="button"
           href={link(next)}
-          onClick={() => onNext?.(next)}
+          onClick={() => previousProducts.set(next, after)}
         >
           Next page
         </a>
       )}
     </nav>
   );
+}
+
+function orderOf({ sort }: Search): Pick<Query, "sort" | "order"> {
+  const found = ORDERS.find((one) => one.sort === sort);
+  return { sort: found?.sort, order: found?.order };
 }
 
 function queryOf({ q, status, review, images }: Search, limit: number): Query {
@@ -607,8 +522,8 @@ function SearchForm({ search }: { search: Search }) {
           onChange={(event) => show({ sort: event.currentTarget.value })}
         >
           <option value="">as uploaded</option>
-          {ORDERS.map(({ name, label }) => (
-            <option key={name} value={name}>{label}</option>
+          {ORDERS.map(({ sort, label }) => (
+            <option key={sort} value={sort}>{label}</option>
           ))}
         </select>
       </span>
