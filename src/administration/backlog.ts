@@ -18,6 +18,8 @@ export interface Backlog {
   held: number;
   /** Exhausted deliveries that are not deleted yet. */
   exhausted: number;
+  /** Products that wait for a review. */
+  reviews: number;
 }
 
 /** The sizes of all queues; each count ends at `COUNT_LIMIT`. */
@@ -45,6 +47,7 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
       "deliveries",
       "state = 'exhausted' AND settled_at IS NOT NULL",
     ),
+    reviews: await count("products", "review_state = 'pending'"),
   };
 }
 

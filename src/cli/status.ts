@@ -17,6 +17,7 @@ export const statusCommand = databaseCommand({
     }
     const { held, exhausted } = backlog;
     print(line("deliveries", `held: ${held}`, `exhausted: ${exhausted}`));
+    print(line("reviews", `pending: ${backlog.reviews}`));
     const webhooks = Object.entries(await db.read(countWebhooks))
       .map(([state, count]) => `${state}: ${count}`);
     print(line("webhooks", ...webhooks));

@@ -899,6 +899,8 @@ export interface Backlog {
   held_deliveries?: number;
   /** their schedule has run out */
   exhausted_deliveries?: number;
+  /** products that wait for a review */
+  pending_reviews?: number;
   oldest_due_seconds?: number;
 }
 

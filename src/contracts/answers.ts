@@ -478,6 +478,7 @@ const BACKLOG = named(
   ...QUEUE_NAMES.map((queue) => one(queue, COUNT, QUEUES[queue].about)),
   maybe("held_deliveries", COUNT, "their webhooks are disabled"),
   maybe("exhausted_deliveries", COUNT, "their schedule has run out"),
+  maybe("pending_reviews", COUNT, "products that wait for a review"),
   maybe("oldest_due_seconds", COUNT),
 );
 

@@ -531,6 +531,7 @@ ${indented(indented(RIGHTS))}
   <notices>0</notices>
   <held_deliveries>0</held_deliveries>
   <exhausted_deliveries>1</exhausted_deliveries>
+  <pending_reviews>12</pending_reviews>
 </backlog>`,
     `<queues>
   <queue><name>images</name><waiting>36</waiting><in_progress>4</in_progress><oldest_due_seconds>2</oldest_due_seconds></queue>

@@ -135,8 +135,15 @@ browserTest(
     await using tab = await openTab({ width: 360 });
     const { page } = tab;
     await signIn(tab, app.url, KEY, "operator");
+    // The title has the number on every view.
+    const title = async (start: string) =>
+      await until(async () => (await page.title()).startsWith(start), start);
+    await title("(60) Overview");
+    await page.goto(`${app.url}/#/sellers`);
+    await title("(60) Sellers");
     await page.goto(`${app.url}/#/reviews`);
     await page.getByRole("article").waitFor();
+    await title("(50+) Review");
     const loads = await page.evaluate<number>("performance.timeOrigin");
     for (let n = 0; n < PRODUCTS; n++) {
       await page.getByRole("article", { name: `P-${n}`, exact: true })

@@ -174,6 +174,7 @@ export const getStatus = endpoint({
           ...totalCounts(backlog),
           held_deliveries: backlog.held,
           exhausted_deliveries: backlog.exhausted,
+          pending_reviews: backlog.reviews,
         },
         queues: { queue: queues },
         failing_webhooks: {

@@ -74,6 +74,7 @@ function Waiting({ backlog, failing, disks }: {
         value={count(failing)}
         tone={bad(failing)}
       />
+      <Figure label="reviews waiting" value={of("pending_reviews")} />
       {disks.map(({ holds, free_percent, low }) => (
         <Figure
           key={holds}

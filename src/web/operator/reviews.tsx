@@ -100,8 +100,8 @@ export function ReviewsView({ client }: { client: Client }) {
   }, [at, more, busy, error]);
   const left = rows === null ? null : rows.length - doneOf(outcomes.values());
   useEffect(() => {
+    if (left === null) return;
     reviewsWaiting.set(left ? `${count(left)}${more ? "+" : ""}` : null);
-    return () => reviewsWaiting.set(null);
   }, [left, more]);
   useEffect(() => {
     if (left === 0 && !busy) return every(LOOK_AGAIN_MS, reload);

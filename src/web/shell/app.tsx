@@ -31,6 +31,7 @@ import { useStore } from "../lib/store.ts";
 import { openDroppedFile } from "../import/open.ts";
 import { dropAll } from "../import/intake_state.ts";
 import { hasUnsavedWork, keepFile } from "../import/send/upload_state.ts";
+import { useReviewsWaiting } from "./reviews_waiting.ts";
 import { ThemeButton } from "./theme.tsx";
 import { dropAllUnsaved, hasUnsaved } from "../products/unsaved.ts";
 import { SignInView } from "./sign_in.tsx";
@@ -165,11 +166,18 @@ export function App() {
   const client = useClient(signedIn ? current : null);
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
+  // The view of reviews counts those that are left itself.
+  useReviewsWaiting(
+    current.role === "operator" && view?.name !== "reviews"
+      ? current.client
+      : null,
+  );
   useTitle(view?.label ?? "Sign in");
   useLeaving();
   useEffect(() => {
     if (signedIn) return;
     stopFollowing();
+    reviewsWaiting.set(null);
     keepFile();
   }, [signedIn]);
   return (

@@ -44,3 +44,19 @@ contract.test("the status has each queue, and how long its oldest job is due", a
   const [images] = await queues();
   assertStringIncludes(images, "name images, waiting 1, in_progress 0");
 });
+
+contract.test("the status has how many products wait for a review", async () => {
+  await using app = await boot({ config: CONFIG });
+  const waiting = async () => {
+    const { xml } = await app.call("/operator_api/status", OPERATOR);
+    return textAt(xml, "backlog/pending_reviews");
+  };
+  await app.upload(product("OLD"));
+  assertEquals(await waiting(), "0");
+  await app.call("/operator_api/sellers/acme/attribute/review/new", {
+    ...OPERATOR,
+    method: "PUT",
+  });
+  await app.upload(product("A") + product("B"));
+  assertEquals(await waiting(), "2");
+});
