@@ -78,22 +78,18 @@ const NOT_SENT: Partial<Record<OutboundErrorKind, DetailCode>> = {
   unresolved: "unresolved",
 };
 
-/** Errors of a host that did not answer. */
-const UNANSWERED: ReadonlySet<OutboundErrorKind> = new Set<OutboundErrorKind>([
-  "timeout",
-  "reset",
-]);
-
 /**
- * A host that left this many HEADs unanswered, and answered none, gets no more.
+ * A host that answered none of the HEADs of a request gets no more after so
+ * many broken connections, or after a time-out.
  */
-const SILENT = 12;
+const BROKEN_LIMIT = 12;
 
 /** How a host answered the HEADs of a request. */
 interface HostAnswers {
   origin: string;
   answered: number;
   unanswered: number;
+  hasTimedOut: boolean;
 }
 
 /** The HEADs of one request. */
@@ -113,7 +109,7 @@ class Probes {
     for (const head of this.#options.group) head.stopWaiting();
   }
 
-  /** A HEAD without an answer is sent once more, before all others. */
+  /** A HEAD whose connection broke is sent once more, before all others. */
   async probe(url: string): Promise<ProbedImage> {
     const host = this.#hostAnswers(url);
     const hasEnded = () => this.#isLate || isSilent(host);
@@ -124,15 +120,19 @@ class Probes {
       first = error;
       return !hasEnded();
     };
+    const onTimeout = () => {
+      host.hasTimedOut = true;
+      this.#countUnanswered(host);
+    };
     try {
-      const options = { ...this.#options, mayRepeat };
+      const options = { ...this.#options, mayRepeat, onTimeout };
       const answer = await this.#outbound.head(url, options);
       host.answered++;
       return probedBy(answer);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const isSecond = first !== null && error !== first;
-      if (isSecond && UNANSWERED.has(error.kind)) this.#countUnanswered(host);
+      if (isSecond && error.kind === "reset") this.#countUnanswered(host);
       return first !== null && error.isOurs
         ? problemOf(first, host, false)
         : problemOf(error, host, isSecond);
@@ -151,7 +151,7 @@ class Probes {
   #hostAnswers(url: string): HostAnswers {
     const origin = hostOf(url);
     const host = this.#hosts.get(origin) ??
-      { origin, answered: 0, unanswered: 0 };
+      { origin, answered: 0, unanswered: 0, hasTimedOut: false };
     this.#hosts.set(origin, host);
     return host;
   }
@@ -162,8 +162,10 @@ interface ImageProblem {
   seen: string;
 }
 
-function isSilent({ answered, unanswered }: HostAnswers): boolean {
-  return answered === 0 && unanswered >= SILENT;
+function isSilent(
+  { answered, unanswered, hasTimedOut }: HostAnswers,
+): boolean {
+  return answered === 0 && (hasTimedOut || unanswered >= BROKEN_LIMIT);
 }
 
 /**

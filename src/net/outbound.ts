@@ -90,6 +90,8 @@ export interface RequestOptions {
   group?: Set<OutboundRequest>;
   /** Called when the request has its slots, before anything is sent. */
   onTurn?: () => void;
+  /** Called at its time-out, before another request gets its slots. */
+  onTimeout?: () => void;
   /**
    * For whom the request is: slots and look-ups are shared among owners, so
    * that one owner's silent hosts do not delay the others. Requests without an
@@ -104,8 +106,9 @@ export interface RequestOptions {
 
 export interface HeadOptions extends RequestOptions {
   /**
-   * Whether a HEAD without an answer is sent once more, with a time limit of its
-   * own, before others to its origin. Throws the error of the second one.
+   * Whether a HEAD whose connection broke is sent once more, in what is left of
+   * its time, before others of its owner to its origin. `head` throws the error
+   * of the second one.
    */
   mayRepeat?: (error: OutboundError) => boolean;
 }
@@ -237,17 +240,22 @@ export class Outbound {
    * @throws {OutboundError}
    */
   async head(url: string, options: HeadOptions): Promise<Answer> {
-    const { mayRepeat } = options;
+    const { mayRepeat, owner } = options;
     if (mayRepeat === undefined) return await this.#head(url, options);
-    const again = new ReservedPlace();
+    const again = new ReservedPlace(owner);
     const giveUp = () => again.giveUp() && this.#slots.recheck();
     try {
       return await this.#head(url, { ...options, again });
     } catch (error) {
-      const isUnanswered = error instanceof OutboundError &&
-        (error.kind === "timeout" || error.kind === "reset");
-      if (!isUnanswered || !mayRepeat(error)) throw error;
-      return await this.#head(url, { ...options, first: true, onTurn: giveUp });
+      const isBroken = error instanceof OutboundError && error.kind === "reset";
+      if (!isBroken || !mayRepeat(error)) throw error;
+      const timeoutMs = Math.max(0, options.timeoutMs - error.elapsedMs);
+      return await this.#head(url, {
+        ...options,
+        timeoutMs,
+        first: true,
+        onTurn: giveUp,
+      });
     } finally {
       giveUp();
     }
@@ -360,6 +368,7 @@ export class Outbound {
     const { owner, first, again = null, signal, group, timeoutMs, onTurn } =
       options;
     const call = this.#open(url, group);
+    call.onTimeout = options.onTimeout ?? null;
     call.onAbort(signal, () => call.cancel());
     try {
       call.addresses = await this.#lookUp(call, owner);
@@ -499,11 +508,11 @@ export class Outbound {
   }
 }
 
-/** A repeated request may use a reserved slot. */
+/** Only a repeated request may use a slot that its owner has reserved. */
 function paceLimit(paces: Paces): Limit {
-  return ({ keys, first }, usage) => {
+  return ({ owner, keys, first }, usage) => {
     const [origin] = keys!;
-    const reserved = first ? 0 : paces.reserved(origin);
+    const reserved = first ? 0 : paces.reserved(origin, owner);
     return paces.atOnce(origin) - usage.used(origin) - reserved;
   };
 }

@@ -28,25 +28,39 @@ interface HostPace {
   /** The most requests with an accepted connection since the last reduction. */
   accepted: number;
   mostAccepted: number;
-  /** Slots reserved for repeated requests. */
-  reserved: number;
+  /** Slots reserved for repeated requests, by owner. */
+  reserved: Map<string, number>;
 }
 
-/** A slot for a repeated request; it is released once. */
+/**
+ * A slot for a repeated request, before other requests of its owner: those of
+ * other owners have their turns. It is released once.
+ */
 export class ReservedPlace {
+  readonly #owner: string;
   #host: HostPace | null = null;
+
+  constructor(owner = "") {
+    this.#owner = owner;
+  }
 
   reserve(host: HostPace): void {
     this.#host = host;
-    host.reserved++;
+    this.#add(host, 1);
   }
 
   /** Whether there was one. */
   giveUp(): boolean {
     const host = this.#host;
     this.#host = null;
-    if (host !== null) host.reserved--;
+    if (host !== null) this.#add(host, -1);
     return host !== null;
+  }
+
+  #add({ reserved }: HostPace, n: number): void {
+    const now = (reserved.get(this.#owner) ?? 0) + n;
+    if (now === 0) reserved.delete(this.#owner);
+    else reserved.set(this.#owner, now);
   }
 }
 
@@ -65,9 +79,9 @@ export class Paces {
     return this.#hosts.peek(origin)?.atOnce ?? this.#first;
   }
 
-  /** How many of these slots are reserved. */
-  reserved(origin: string): number {
-    return this.#hosts.peek(origin)?.reserved ?? 0;
+  /** How many of these slots this owner has reserved. */
+  reserved(origin: string, owner = ""): number {
+    return this.#hosts.peek(origin)?.reserved.get(owner) ?? 0;
   }
 
   /** A request to this host begins. */
@@ -79,7 +93,7 @@ export class Paces {
       answers: 0,
       accepted: 0,
       mostAccepted: 0,
-      reserved: 0,
+      reserved: new Map(),
     };
     this.#hosts.set(origin, host);
     return new PacedRequest(host, this.#most);

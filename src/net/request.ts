@@ -30,8 +30,9 @@ export class OutboundRequest {
   address: string | undefined;
   /** null: it has not begun, or nothing limits the requests to its host. */
   pace: PacedRequest | null = null;
-  /** Where it is sent again without an answer. */
+  /** Where it is sent again if its connection breaks. */
   again: ReservedPlace | null = null;
+  onTimeout: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   readonly #cleanUp: ((keep: HttpConnection | undefined) => void)[] = [];
@@ -131,7 +132,8 @@ export class OutboundRequest {
   /**
    * The error to throw for a failure: the reason of the abort, if there was
    * one. Without an answer in time, or with a broken connection, the host gets
-   * fewer requests at once. A connection that broke while this process stood still is our fault.
+   * fewer requests at once. A connection that broke while this process stood
+   * still is our fault.
    */
   failure(error: unknown): unknown {
     const real = this.signal.aborted ? this.signal.reason : error;
@@ -150,7 +152,10 @@ export class OutboundRequest {
   #stop(kind: OutboundErrorKind, message: string): void {
     if (this.#ended) return;
     this.#abort.abort(new OutboundError(kind, message));
-    if (kind === "timeout") this.pace?.failed(this.again);
+    if (kind === "timeout") {
+      this.pace?.failed();
+      this.onTimeout?.();
+    }
     this.end();
   }
 }

@@ -1,6 +1,6 @@
 /** How many requests a host gets at once, by what becomes of them. */
 import { assertEquals } from "@std/assert";
-import { type PacedRequest, Paces } from "../../src/net/pace.ts";
+import { type PacedRequest, Paces, ReservedPlace } from "../../src/net/pace.ts";
 
 const ORIGIN = "https://cdn.example";
 
@@ -78,4 +78,15 @@ Deno.test("single requests do not show that a host takes many", () => {
     request.ended();
   }
   assertEquals(paces.atOnce(ORIGIN), 8);
+});
+
+Deno.test("a repeated request has its place before others of its owner alone", () => {
+  const paces = new Paces(128);
+  const places = [new ReservedPlace("a"), new ReservedPlace("a")];
+  for (const place of places) paces.begin(ORIGIN).failed(place);
+  assertEquals(paces.reserved(ORIGIN, "a"), 2);
+  assertEquals(paces.reserved(ORIGIN, "b"), 0);
+  for (const place of places) assertEquals(place.giveUp(), true);
+  assertEquals(places[0].giveUp(), false);
+  assertEquals(paces.reserved(ORIGIN, "a"), 0);
 });
