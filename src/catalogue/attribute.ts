@@ -83,11 +83,11 @@ export interface AttributeOutcome {
  * unknown product, 422 for an unknown attribute or an invalid value,
  * `changed_since` if the attribute does not have the expected value.
  */
-export async function updateAttribute(
+export function updateAttribute(
   services: Services,
   update: AttributeUpdate,
 ): Promise<AttributeOutcome> {
-  return await executeOnce<AttributeOutcome>(services, {
+  return executeOnce<AttributeOutcome>(services, {
     seller: update.seller,
     request: update.idempotency ?? null,
     body: [],
@@ -119,7 +119,7 @@ async function writeUpdate(
   };
   return await db.of(seller.no).write(async (tx) => {
     const current = await lockGroup(tx, seller.no, skuOrId, group);
-    const used = await findKeyUse(tx, seller, use);
+    const used = use && await findKeyUse(tx, seller, use);
     if (used !== null) return REPEATED;
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);

@@ -45,11 +45,22 @@ interface Once<T> {
  * statuses are those of draft-ietf-httpapi-idempotency-key-header-07, section
  * 2.6.
  */
-export async function executeOnce<T>(
+export function executeOnce<T>(
   services: Services,
-  { seller, request, body, carryOut, again }: Once<T>,
+  once: Once<T>,
 ): Promise<T> {
-  if (request === null) return await carryOut(null);
+  const { request, carryOut } = once;
+  return request === null
+    ? carryOut(null)
+    : executeWithKey(services, { ...once, request });
+}
+
+async function executeWithKey<T>(
+  services: Services,
+  { seller, request, body, carryOut, again }: Once<T> & {
+    request: KeyedRequest;
+  },
+): Promise<T> {
   const hash = beginHash(request);
   for (const block of body) hash.update(block);
   const use: KeyUse = { key: request.key, hash: hash.digest("hex") };

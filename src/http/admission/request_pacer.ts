@@ -2,6 +2,9 @@
  * Spreads requests of one owner that arrive at the same time and take a few
  * milliseconds each. Deno's event loop handles many arrived requests before it
  * polls for new ones, so together they would delay the requests of others.
+ *
+ * A `WaitList` would not do: it limits how many run, and the requests here that
+ * wait on purpose would keep the others of their owner out.
  */
 import type { Clock } from "../../deps.ts";
 import type { Holder, InUse } from "../../lib/holders.ts";
@@ -15,8 +18,10 @@ const OWNERS = 10_000;
 
 interface Owner {
   inProgress: number;
-  /** Milliseconds that the owner's requests have taken since the last poll. */
+  /** Milliseconds with a request in progress since the last poll. */
   workedMs: number;
+  /** Up to when `workedMs` counts; monotonic milliseconds. */
+  countedTo: number;
   /** Requests that may begin after the last poll. */
   left: number;
   looking: Promise<void> | null;
@@ -36,25 +41,41 @@ export class RequestPacer implements Holder {
   }
 
   /**
-   * Resolves when a request of the owner may begin: at once if the owner's
-   * other requests are few and short. Adds the end of the request to `held`.
+   * Resolves when a request of the owner may begin; nothing: it may at once, as
+   * the owner's other requests are few and short. Adds the end of the request to
+   * `held`.
    */
-  async begin(owner: string, held: DisposableStack): Promise<void> {
+  begin(owner: string, held: DisposableStack): Promise<void> | void {
     const own = this.#ownerOf(owner);
+    this.#count(own);
     own.inProgress++;
-    held.defer(() => own.inProgress--);
+    held.defer(() => {
+      this.#count(own);
+      own.inProgress--;
+    });
     const mayBegin = own.inProgress <= BEGUN_AT_ONCE && own.workedMs < WORK_MS;
-    if (!mayBegin) await this.#wait(own);
-    const begunAt = this.#clock.monotonic();
-    held.defer(() => own.workedMs += this.#clock.monotonic() - begunAt);
+    if (!mayBegin) return this.#wait(own);
   }
 
   #ownerOf(name: string): Owner {
     const known = this.#owners.get(name);
     if (known !== undefined) return known;
-    const owner = { inProgress: 0, workedMs: 0, left: 0, looking: null };
+    const owner: Owner = {
+      inProgress: 0,
+      workedMs: 0,
+      countedTo: 0,
+      left: 0,
+      looking: null,
+    };
     this.#owners.set(name, owner);
     return owner;
+  }
+
+  /** Counts the time until now, once for all requests in progress. */
+  #count(own: Owner): void {
+    const now = this.#clock.monotonic();
+    if (own.inProgress > 0) own.workedMs += now - own.countedTo;
+    own.countedTo = now;
   }
 
   async #wait(own: Owner): Promise<void> {
@@ -70,6 +91,7 @@ export class RequestPacer implements Holder {
     await this.#yieldToIo();
     own.left = BEGUN_AT_ONCE;
     own.workedMs = 0;
+    own.countedTo = this.#clock.monotonic();
     own.looking = null;
   }
 

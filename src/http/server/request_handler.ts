@@ -207,7 +207,8 @@ export class RequestHandler {
       exchange.query = parseQuery(target.query);
       checkQuery(route, exchange.query);
     }
-    await this.#pace(exchange, route);
+    const pause = this.#pace(exchange, route);
+    if (pause) await pause;
     return await route.handler(exchange);
   }
 
@@ -216,10 +217,10 @@ export class RequestHandler {
    * value and is exempt: those that arrive together share a commit, which costs
    * more than all of them.
    */
-  async #pace(exchange: Exchange, { method }: Route): Promise<void> {
+  #pace(exchange: Exchange, { method }: Route): Promise<void> | void {
     if (method === "PUT") return;
     const { reader, client, resources } = exchange;
-    await this.#admission.pacer.begin(reader ?? client, resources.untilMade);
+    return this.#admission.pacer.begin(reader ?? client, resources.untilMade);
   }
 
   /** With a valid key, the 404 also suggests similar paths. */

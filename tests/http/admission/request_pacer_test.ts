@@ -54,6 +54,19 @@ Deno.test("requests of an owner that take long one after the other let others in
   assertEquals(looks, 2);
 });
 
+Deno.test("the time of requests that overlap counts once", async () => {
+  const clock = new TestClock();
+  let looks = 0;
+  const yieldToIo = () => Promise.resolve(void looks++);
+  const pacer = new RequestPacer({ clock, yieldToIo });
+  for (let n = 0; n < 2; n++) {
+    using held = new DisposableStack();
+    for (let m = 0; m < BEGUN_AT_ONCE; m++) await pacer.begin("a", held);
+    clock.advance(WORK_MS / 4);
+  }
+  assertEquals(looks, 0);
+});
+
 for (const path of ["/metrics", "/docs/api", "/seller_api/keys"]) {
   Deno.test(`many requests at once let others in: ${path}`, async () => {
     const { yieldToIo } = systemDeps("error");
