@@ -68,6 +68,7 @@ export const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
     /WHERE state = 'exhausted' AND settled_at/,
     "each look for notices, of one server",
   ],
+  ["reviews waiting", /WHERE p\.review_state = \$1/, "each look for notices"],
   [
     "refusals",
     /FROM refusals\s+(JOIN|WHERE refusals\.id)/,
