@@ -186,7 +186,7 @@ export type ImageOutcome =
   /** The worker stalled; this says nothing about the image or its host. */
   | { kind: "interrupted" };
 
-/** Outcomes that end an attempt; failures of our own do not. */
+/** Outcomes that end an attempt; failures of the store or the worker do not. */
 export type AttemptOutcome = Exclude<
   ImageOutcome,
   { kind: "store_unavailable" | "interrupted" }

@@ -19,7 +19,7 @@ export function imageTypeName(type: ImageType): string {
   return TYPE_NAMES[type];
 }
 
-/** All of the types, in words. */
+/** All types in a sentence. */
 export function imageTypes(conjunction: "and" | "or"): string {
   const names = Object.values(TYPE_NAMES);
   return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;

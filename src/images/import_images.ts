@@ -56,9 +56,9 @@ function addStatement(
 }
 
 /**
- * Adds the changes of transactions, by id, to the counts of the imports that
- * they belong to; returns the ids of these imports. Call it last: images,
- * transactions and products are locked before.
+ * Adds the changes of transactions, by id, to the counts of their imports;
+ * returns the ids of these imports. Call it last: images, transactions and
+ * products are locked before.
  */
 export async function addImagesOfParts(
   tx: Tx,
@@ -68,7 +68,7 @@ export async function addImagesOfParts(
 ): Promise<string[]> {
   const ids = new Set(changes.map(([id]) => id));
   const importOf = await importsOf(tx, sellerNo, [...ids]);
-  // In one order, so that no two writes wait for each other.
+  // In a fixed order, so that two writes never wait for each other.
   const rows = changes.flatMap(([id, change]) => {
     const importId = importOf.get(id);
     return importId === undefined ? [] : [{ importId, change }];
@@ -81,9 +81,10 @@ export async function addImagesOfParts(
 }
 
 /**
- * Whether an import, of which nothing more is stored, waits for images: it is
- * over with the last of them. The row is locked, so the write that settles the
- * last image comes before this one, or finds what this one has recorded.
+ * Whether an import of which nothing more is stored still waits for images; it
+ * then ends with the last of them. The row is locked, so the write that settles
+ * the last image comes either before this one, or finds what this one has
+ * recorded.
  */
 export async function endsWithImages(
   tx: Tx,
@@ -101,7 +102,7 @@ export async function endsWithImages(
   return waits === 1;
 }
 
-/** Those of these imports that are over with this write, each once. */
+/** Those of these imports that end with this write, each once. */
 export async function endedWithImages(
   tx: Tx,
   sellerNo: number,
@@ -122,7 +123,10 @@ export async function endedWithImages(
   return ended;
 }
 
-/** The imports of these transactions, by id; none where it is no part of one. */
+/**
+ * The import of each transaction, by id; transactions of no import are left
+ * out.
+ */
 async function importsOf(
   sql: Sql,
   sellerNo: number,

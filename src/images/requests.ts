@@ -1,5 +1,5 @@
 /**
- * How transactions request images and read their states: rows of `images` (one
+ * Requests of transactions for images, and their states: rows of `images` (one
  * for each URL of a seller) and of `transaction_images`. `rows/queue.ts` and
  * `rows/outcomes.ts` handle the jobs.
  */
@@ -23,22 +23,22 @@ export interface RequestedImage {
   refs: number;
   /** The version that the HEAD request saw; null if unknown. */
   validator: string | null;
-  /** Any stored version is accepted. */
+  /** Whether any stored version is accepted. */
   asStored?: boolean;
 }
 
-/** The columns of an image's locked row that a request needs. */
+/** The columns of a locked image that a request needs. */
 export interface LockedImage {
   id: string;
   state: ImageState;
   lease_id: string | null;
-  /** Attempts that have ended, since the row was inserted. */
+  /** Attempts that have ended since the row was inserted. */
   attempts: number;
   /** The retry schedule counts attempts after this one. */
   after_attempt: number;
 }
 
-/** The columns of an `LockedImage`. */
+/** The columns of a `LockedImage`. */
 export const LOCK_IMAGES = "id, state, lease_id, attempts, after_attempt";
 
 interface LockedCopy extends LockedImage {
@@ -62,7 +62,7 @@ export type LockedImages = ReadonlyMap<string, LockedOrCreatedImage>;
 export interface ImagePlan {
   pending: number;
   reused: number;
-  /** Those that are pending. */
+  /** Images that are pending. */
   waiting: RequestedImage[];
 }
 
@@ -87,7 +87,7 @@ export async function lockOrCreateImages(
   }));
   images.sort((a, b) => a.key < b.key ? -1 : 1);
   const at = tx.now();
-  // Both are sent before anything that the caller sends next.
+  // Both statements are sent before the caller's next one.
   const [, rows] = await Promise.all([
     tx.runMany(
       LOCK_OR_CREATE,
@@ -140,7 +140,7 @@ async function lockOrCreateRows(
   return lists.flat();
 }
 
-/** Deletes the rows that a write inserted and does not request. */
+/** Deletes rows that a write has inserted but does not request. */
 export async function dropUnrequested(
   tx: Tx,
   sellerNo: number,
@@ -158,8 +158,8 @@ export async function dropUnrequested(
 }
 
 /**
- * An image that is stored in the version that the HEAD request saw is reused;
- * every other waits for the one job of its URL.
+ * An image that is stored in the version of the HEAD request is reused; every
+ * other one waits for the one job of its URL.
  */
 export function planImages(
   images: readonly RequestedImage[],
@@ -180,8 +180,8 @@ export function planImages(
 }
 
 /**
- * Starts, restarts or joins the jobs for which a transaction waits; its row is
- * inserted already. `at` in Unix milliseconds.
+ * Starts, restarts or joins the jobs for which a transaction waits; the
+ * transaction's row is already inserted. `at` in Unix milliseconds.
  */
 export async function requestImages(
   tx: Tx,
@@ -255,8 +255,8 @@ export async function enqueue(
 }
 
 /**
- * Retries the failed images of a transaction. Returns how many references those
- * are; 0 if none has failed. The transaction is then unfinished again.
+ * Retries the failed images of a transaction. Returns their number of
+ * references; 0 if none has failed. The transaction is then unfinished again.
  */
 export async function retryImages(
   tx: Tx,
@@ -316,7 +316,7 @@ export interface UnsettledImage {
   message: string | null;
 }
 
-/** The pending and failed ones among these images of a transaction. */
+/** Those of these images that are pending or failed. */
 export async function unsettledImages(
   sql: Sql,
   sellerNo: number,

@@ -28,11 +28,13 @@ import {
 import { readPosition, writePosition } from "../jobs/positions.ts";
 import { currentLeases } from "../jobs/lease_queue.ts";
 
-/** While images are being fetched, a younger file may be one of them. */
+/**
+ * While images are being fetched, a file younger than this may be one of them.
+ */
 const YOUNG_MS = 10 * 60_000;
-/** Files that are looked at concurrently. */
+/** How many files are checked concurrently. */
 const AT_ONCE = 8;
-/** Files that are removed together. */
+/** How many files are removed together. */
 const REMOVED_AT_ONCE = 100;
 
 /** Removes partial downloads that a killed process left behind. */
@@ -59,9 +61,9 @@ export interface PruneOptions {
 
 /**
  * Finds the files of images that no product shows and no unfinished upload
- * waits for. Unless it is a dry run, removes them, and rows without a file that
- * no upload refers to. May run beside the service; while that fetches images,
- * files of the last ten minutes are left for the next run.
+ * waits for. Unless it is a dry run, removes them, together with rows without a
+ * file to which no upload refers. May run while the service runs; if it is
+ * fetching images, files of the last ten minutes are left for the next run.
  */
 export async function pruneImages(
   db: Db,
@@ -91,7 +93,7 @@ type ImageServices = Pick<Services, "config" | "db" | "deps" | "images">;
 
 /**
  * Gives up the images that nothing has needed for SELLER_KEEP_IMAGES_DAYS, and
- * removes the files that no seller's row names any more.
+ * removes the files to which no row of a seller refers any more.
  */
 export async function* sweepUnneeded(
   services: ImageServices,
@@ -104,7 +106,10 @@ export async function* sweepUnneeded(
   yield* sweepFiles({ ...services, clock: deps.clock });
 }
 
-/** The job that removes the files of removed sellers; its name and position. */
+/**
+ * The job that removes the files of removed sellers: its name, and that of its
+ * position.
+ */
 export const UNNAMED_FILES = "unnamed_files";
 
 /**
@@ -115,8 +120,8 @@ export const UNNAMED_FILES = "unnamed_files";
 const UNNAMED_MS = 2 * YOUNG_MS;
 
 /**
- * Schedules the removal of files that no row names any more, for now and for
- * later.
+ * Schedules the removal of files to which no row refers any more, for now and
+ * for later.
  */
 export async function markUnnamed(tx: Tx): Promise<void> {
   const now = tx.now();
@@ -124,9 +129,9 @@ export async function markUnnamed(tx: Tx): Promise<void> {
 }
 
 /**
- * Removes the files that no row names, after rows of a seller were deleted. The
- * position is the time of the next look and that of the last one; "" once that
- * has ended.
+ * Removes the files to which no row refers, after rows of a seller were
+ * deleted. The position has the times of the next run and of the last one; ""
+ * once the last one has ended.
  */
 export async function* sweepUnnamed(
   services: Omit<ImageServices, "config">,
@@ -169,8 +174,9 @@ async function* forgetRows(
 }
 
 /**
- * Removes the files that no row names; calls `note` with each. If a download
- * writes one anew in the moment of its removal, `refetchMissing` finds that.
+ * Removes the files to which no row refers; calls `note` with each. If a
+ * download writes such a file again at the moment of its removal,
+ * `refetchMissing` finds that.
  */
 async function* sweepFiles(
   { db, clock, images }: Pick<Services, "db" | "images"> & { clock: Clock },
@@ -187,7 +193,7 @@ async function* sweepFiles(
     for (let start = 0; start < found.length; start += REMOVED_AT_ONCE) {
       const names = found.slice(start, start + REMOVED_AT_ONCE)
         .map(({ name }) => name);
-      // A row may name some of them by now.
+      // A row may refer to some of them by now.
       const files = await unneededCopies(db, images, names, clock);
       await inParallel(AT_ONCE, files, ({ name }) => images.remove(name));
       files.forEach(note);
@@ -198,7 +204,7 @@ async function* sweepFiles(
 
 /**
  * The files among `names`, which share a prefix, that belong to no copy;
- * without young ones while images are being fetched.
+ * excludes young files while images are being fetched.
  */
 async function unneededCopies(
   db: Db,
@@ -208,7 +214,7 @@ async function unneededCopies(
   copiesOf = copiesUnder,
 ): Promise<ImageFile[]> {
   if (names.length === 0) return [];
-  // Read after the files were listed: a file without a row is under a lease.
+  // Read after the listing of the files: a file without a row is under a lease.
   const { used, busy } = await db.read(async (sql) => ({
     used: new Set((await copiesOf(sql, names[0].slice(0, 2))).map(imageFile)),
     busy: (await currentLeases(sql, IMAGES)).size > 0,

@@ -1,10 +1,10 @@
 /**
- * Which products show which images, and the order of change of products. Every
- * write that changes what a product shows gives it the next number, in the same
- * write; an image that changes does so for the products that show it. A reader
- * reads up to a horizon, below which no change appears later
- * (`changedProducts`); `database/change_numbers.ts` says how each engine assigns
- * numbers.
+ * Which products show which images, and the order of change of products. A
+ * write that changes a product, as others see it, also gives it the next
+ * number; a write that changes an image gives one to each product that shows
+ * the image. A reader reads up to a horizon, below which no change appears
+ * later (`changedProducts`); `database/change_numbers.ts` says how each engine
+ * assigns numbers.
  */
 import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
@@ -22,7 +22,7 @@ import {
   type Tx,
 } from "../database/db.ts";
 
-/** Products that one write gives a number to because of their images. */
+/** How many products one write numbers because of their images. */
 const TOUCH_LIMIT = 1_000;
 
 const SHOWS = ["seller_no", "image_id", "product_id"];
@@ -203,8 +203,8 @@ export async function touchProductsForLater(tx: Tx): Promise<number> {
 }
 
 /**
- * A job of `administration/maintenance.ts`: gives products the numbers that changes
- * of their images left for later.
+ * A job of `administration/maintenance.ts`: numbers the products that a change
+ * of their images has left for later.
  */
 export async function* finishImageChanges(
   { db }: Pick<Services, "db">,

@@ -19,7 +19,7 @@ import { readPosition, writePosition } from "../jobs/positions.ts";
 /** Files that are read concurrently. */
 const AT_ONCE = 8;
 
-/** Its name in the table of jobs, under which its position is stored. */
+/** The name of the job, under which its position is stored. */
 export const MISSING_IMAGES = "missing_images";
 /** Copies that one step compares with the files. */
 const STEP = 1_000;
@@ -27,9 +27,10 @@ const STEP = 1_000;
 const STEPS = 10;
 
 /**
- * Checks all copies again and again, some in each run, and fetches again those
- * whose file is missing, for example after a power failure or a restore. A run
- * costs the same for any number of images, and a restart does not begin anew.
+ * Checks all copies in turn, some in each run, and fetches those whose file is
+ * missing again, for example after a power failure or a restore. A run takes
+ * the same time for any number of images, and a restart does not begin from the
+ * start.
  */
 export async function* refetchMissing(
   { db, deps, images, signals }: Pick<
@@ -42,7 +43,7 @@ export async function* refetchMissing(
       const from = await readPosition(sql, MISSING_IMAGES);
       return { from, copies: await copiesAfter(sql, from, STEP) };
     });
-    // Read after the rows, because files are written before rows.
+    // Checked after reading the rows, because files are written before rows.
     const missing = new Set(await images.missing(copies.map(imageFile)));
     // An unreachable store looks empty, so probe it first.
     if (missing.size > 0) await images.probe();

@@ -22,8 +22,8 @@ import {
 export type Write = (value: XmlValue) => string;
 
 /**
- * Writes the values that a node has under a name as members, each after a
- * comma. `long` as for `element`.
+ * Writes the values of a node under a name as members, each after a comma.
+ * `long`: see `element`.
  */
 export type WriteMember = (
   value: NonNullable<XmlNode[string]>,
@@ -64,7 +64,7 @@ export function membersOf(
   return new Map(children.map((child) => [child.name, memberOf(child)]));
 }
 
-/** The members of a node, in its order. `long` as for `element`. */
+/** Writes the members of a node, in its order. `long`: see `element`. */
 export function writeObject(
   members: ReadonlyMap<string, WriteMember>,
   node: XmlNode,
@@ -129,7 +129,7 @@ function textWriter(form: TextForm): Write {
   }
 }
 
-/** Characters that are escaped, or that XML does not have. */
+/** Characters that must be escaped, or that XML does not allow. */
 const UNUSUAL = /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
 
 function quotedJson(text: string): string {

@@ -1,10 +1,8 @@
-/**
- * Parses JSON so that numbers are written again as they were: 7.50 stays 7.50.
- */
+/** Parses JSON so that numbers can be written unchanged: 7.50 stays 7.50. */
 
 /**
- * Functions that TypeScript's types lack so far: numbers with their source
- * text.
+ * Functions for numbers with their source text, which TypeScript's types still
+ * lack.
  */
 const EXACT = JSON as unknown as {
   rawJSON(text: string): unknown;
@@ -18,7 +16,7 @@ const EXACT = JSON as unknown as {
   ): unknown;
 };
 
-/** A value for `JSON.stringify`. */
+/** Returns a value for `JSON.stringify`. */
 export function parseExactly(text: string): unknown {
   return EXACT.parse(
     text,

@@ -1,4 +1,4 @@
-/** The required type of a JSON value, by the shape of its element. */
+/** The JSON type that the shape of an element requires. */
 import type { Kind } from "../xml/handlers.ts";
 import {
   type Child,
@@ -24,7 +24,8 @@ export function rootChild({ name, shape }: Root): Child {
 }
 
 /**
- * XML attributes beside elements occur only in answers; sent ones are ignored.
+ * XML attributes of an element with elements occur only in answers; if sent,
+ * they are ignored.
  */
 export function isIgnored(child: Child | null): boolean {
   return child?.max === 0;
@@ -72,7 +73,10 @@ export function expectedOf(shape: Shape): string {
   return form === null ? kind : `${kind}; write ${form}`;
 }
 
-/** Null for an object of elements, or an array of such. */
+/**
+ * The form of a value in messages; null for an object of elements, or an array
+ * of such.
+ */
 function formShown(shape: Shape): string | null {
   const listed = listedIn(shape);
   if (listed !== null) {
@@ -113,7 +117,7 @@ export function isOwnText(
 }
 
 /**
- * The form of that text or of an XML attribute; undefined for an unknown one.
+ * The form of the text or of an XML attribute; undefined for an unknown one.
  */
 export function textFormOf(shape: Shape, name: string): TextForm | undefined {
   return isOwnText(shape, name)
@@ -134,9 +138,9 @@ export function expectedScalar(shape: Shape, kind: Kind): string | null {
 }
 
 /**
- * The same of a text: a number may be a string, too. One that may be none is
- * null, and an empty string only if any text may stand there; where it may not,
- * its reader refuses it.
+ * The type that a text should have; null if its type is valid. A number may
+ * also be a string. A text that may be missing is null; an empty string is
+ * accepted as well if any text is allowed, and otherwise refused by its reader.
  */
 export function expectedKind(form: TextForm, kind: Kind): string | null {
   const expected = textKind(form);

@@ -6,7 +6,7 @@ const ENTRY = /^\w+\[(\d+)\]$/;
 
 /**
  * The pointer of a problem, from the path of its field in XML. `list` is the
- * name of the products, or of what else the document lists.
+ * member with the products or other entries of the document.
  */
 export function pointerTo(
   { product, field = "", code }: Detail,
@@ -56,12 +56,12 @@ function inJson(message: string): string {
   return message.slice(0, at) + message.slice(at).replace(/<(\w+)>/g, '"$1"');
 }
 
-/** Encodes a name as a part of a pointer. */
+/** Encodes a name as a token of a pointer. */
 export function pointerToken(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Decodes a part of a pointer to a name. */
+/** Decodes a token of a pointer to a name. */
 export function nameOfToken(token: string): string {
   return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }

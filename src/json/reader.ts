@@ -1,11 +1,12 @@
 /**
  * Reads untrusted JSON (RFC 8259) strictly, as the events of the equivalent XML
- * document: the shape of its root tells which members are elements, XML
- * attributes and texts. Duplicate names, numbers beyond 2^53 and what XML
- * cannot carry are refused; depth, values and the length of names are bounded.
+ * document: the shape of its root determines which members are elements, XML
+ * attributes and texts. Duplicate names, numbers beyond 2^53 and characters
+ * that XML does not allow are refused; depth, values and the length of names
+ * are bounded.
  *
- * Like the XML reader it keeps a window of the document and reports long texts
- * in pieces. `JSON.parse` would need the whole document, in one piece, and
+ * Like the XML reader, it keeps a window of the document and reports long texts
+ * in pieces. `JSON.parse` would need the whole document in one piece, and
  * reports neither lines nor duplicates.
  */
 import {
@@ -54,16 +55,16 @@ enum Mode {
   Attributed,
   /** Of any content. */
   Any,
-  /** Not known; nothing of them is reported. */
+  /** Unknown; nothing of them is reported. */
   Skipped,
 }
 
-/** Where the text of a value goes. */
+/** Where to report the text of a value. */
 enum Target {
   Nowhere,
   /** To the handlers, as the text of the open element. */
   Element,
-  /** Nothing more of the open element is reported. */
+  /** Nowhere: nothing more of the open element is reported. */
   Unread,
   /** The open element, of any content. */
   AnyElement,
@@ -78,11 +79,11 @@ interface Frame {
   isArray: boolean;
   /** The members so far: known elements, or names of XML attributes. */
   seen: (Child | string)[];
-  /** The names of its other members. */
+  /** The names of other members. */
   names: Set<string> | null;
-  /** The open element that ends with the frame; null if there is none. */
+  /** The element that ends with the frame; null if there is none. */
   closes: string | null;
-  /** By their names, the elements of an object. */
+  /** The elements of an object, by name. */
   children: ReadonlyMap<string, Child> | null;
   /** The element of each item of an array. */
   item: Child | null;
@@ -102,13 +103,13 @@ interface Attributed {
 
 class JsonReader extends JsonTokens {
   readonly #frames: Frame[] = [];
-  /** The innermost one. */
+  /** The innermost frame. */
   protected override frame: Frame | null = null;
-  /** The element of the next value; null: it is not known. */
+  /** The element of the next value; null if it is unknown. */
   #child: Child | null;
   /** The name of the next value. */
   #name: string;
-  /** The name of the open element that is a text. */
+  /** The name of the open element, if it has a text. */
   #element = "";
   #target = Target.Nowhere;
   #values = 0;
@@ -165,7 +166,7 @@ class JsonReader extends JsonTokens {
     this.#deliver(this.#text.take());
   }
 
-  /** Throws where a text is too long to be reported as a whole. */
+  /** Throws if a text is too long to be reported as a whole. */
   #checkLength(length: number): void {
     if (length <= this.limits.tag) return;
     throw this.overLimit("A text's characters are more than", "tag", 0);
@@ -177,7 +178,8 @@ class JsonReader extends JsonTokens {
   }
 
   protected override number(at: number, text: string, value: number): void {
-    // A whole number may be written 1.0 or 1e2; any content is kept as it is.
+    // A whole number may be written as 1.0 or 1e2; a value of any content is
+    // kept unchanged.
     const child = this.#child;
     const isKept = this.frame?.mode === Mode.Any ||
       (child !== null && isAny(child.shape));
@@ -224,7 +226,7 @@ class JsonReader extends JsonTokens {
     this.handlers.unknown?.(pointerToken(this.#name), line);
   }
 
-  /** Whether it is one value in the place of an array of elements. */
+  /** Whether a single value was sent instead of an array of elements. */
   #isMistyped(child: Child, kind: Kind, line: number): boolean {
     const isInArray = this.frame?.isArray ?? false;
     if (child.max === 1 || isInArray) return false;
@@ -243,12 +245,12 @@ class JsonReader extends JsonTokens {
       return Target.Nowhere;
     }
     if (isOwn) return Target.OwnText;
-    // One that may be empty may be null.
+    // A value that may be empty may also be null.
     const isSent = kind !== "null" || form === undefined || form.empty;
     return isSent ? Target.Attribute : Target.Nowhere;
   }
 
-  /** Reports the text of a value; that of an element may be reported already. */
+  /** Reports the text of a value, unless it was already reported in pieces. */
   #deliver(text: string | null): void {
     switch (this.#target) {
       case Target.Element:
@@ -309,7 +311,9 @@ class JsonReader extends JsonTokens {
     this.#child = frame.item;
   }
 
-  /** Sets how the frame is read, and opens its element. */
+  /**
+   * Determines how the members of the frame are read, and opens its element.
+   */
   #describe(frame: Frame, at: number): void {
     const parent = this.frame;
     const line = this.lineOf(at);
@@ -415,10 +419,10 @@ class JsonReader extends JsonTokens {
     this.markupEnd = end;
   }
 
-  /** As many elements are allowed as in XML, and as many attributes of each. */
+  /** Limits elements and their attributes as in XML. */
   #count(at: number): void {
     if (this.frame?.mode === Mode.Attributed) {
-      // One of them is its text.
+      // One more, because one of the members is the text.
       if (this.frame.seen.length <= this.limits.attributes + 1) return;
       throw this.overLimit(
         "An object's names are more than",
@@ -435,14 +439,14 @@ class JsonReader extends JsonTokens {
   }
 }
 
-/** Whether a member stands in place of the text. */
+/** Whether a member replaces the text. */
 function isAlone({ attributes }: Shape, name: Child | string): boolean {
   return typeof name === "string" && attributes?.[name]?.alone === true;
 }
 
-/** Whether the object has this member already. */
+/** Whether the object already has this member. */
 function isRepeated(frame: Frame, name: string, child: Child | null): boolean {
-  // There are only as many as its shape has, or attributes are allowed.
+  // Bounded by the elements of the shape, or by the limit of attributes.
   const member = child ?? (frame.mode === Mode.Attributed ? name : null);
   if (member !== null) {
     return frame.seen.includes(member) || frame.seen.push(member) === 0;

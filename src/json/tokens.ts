@@ -29,14 +29,14 @@ const USUAL = /[ !#-[\]-\uffff]*/y;
 const REST_OF_STRING = /[^"\\]*(?:\\[^][^"\\]*)*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const IN_NUMBER = /[-+.0-9eE]/;
-/** The longest escape, of a character that is two UTF-16 units. */
+/** The longest escape, of a character with two UTF-16 units. */
 const LONGEST_ESCAPE = "\\ud83d\\ude00".length;
-/** An escape; of a character beyond the first plane, both. */
+/** An escape, or both escapes of a character beyond the first plane. */
 const WHOLE_ESCAPE =
   /\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** What may stand next. */
+/** What may come next. */
 enum Next {
   Value,
   ValueOrEnd,
@@ -55,17 +55,17 @@ export abstract class JsonTokens extends WindowReader {
     "The body is empty; a JSON document is expected.";
   protected override readonly errorAt = malformedJson;
   #next = Next.Value;
-  /** Whether a text is read of which the window has only a part. */
+  /** Whether the window has only a part of the current text. */
   #inText = false;
-  /** The last string, if its characters stand for themselves. */
+  /** The last string, if it has no escapes. */
   #usual: string | null = null;
 
-  /** The innermost object or array that is open. */
+  /** The innermost open object or array. */
   protected abstract readonly frame: { readonly isArray: boolean } | null;
   /** An object or array begins, or ends, with the character at an index. */
   protected abstract begin(at: number, isArray: boolean): void;
   protected abstract end(at: number): void;
-  /** The name of the next value; throws where it may not stand again. */
+  /** The name of the next value; throws if the object already has it. */
   protected abstract name(name: string, at: number): void;
   /** A string, a boolean or null. */
   protected abstract scalar(kind: Kind, at: number, text: string | null): void;
@@ -136,7 +136,7 @@ export abstract class JsonTokens extends WindowReader {
     const end = this.#stringEnd(at + 1);
     if (end === -1) throw INCOMPLETE;
     this.name(this.#unescaped(at + 1, end), at);
-    // Often no white space is in between.
+    // Often there is no white space in between.
     if (this.window.charCodeAt(end + 1) === COLON) {
       this.#next = Next.Value;
       return end + 2;
@@ -206,7 +206,7 @@ export abstract class JsonTokens extends WindowReader {
   #string(at: number): number {
     const end = this.#stringEnd(at + 1);
     if (end === -1) {
-      // Whether it is empty has to be known.
+      // Reads on, because `begin` must know whether it is empty.
       if (at + 1 === this.window.length && !this.isLast) throw INCOMPLETE;
       this.beginText(at);
       this.#inText = true;
@@ -224,7 +224,7 @@ export abstract class JsonTokens extends WindowReader {
     if (quote === -1) return -1;
     const raw = window.slice(start, quote);
     const isEscaped = raw.includes("\\");
-    // No other control character comes from the source.
+    // The source admits no other control character.
     const isUsual = !isEscaped && !raw.includes("\n") && !raw.includes("\t");
     this.#usual = isUsual ? raw : null;
     if (!isEscaped) return quote;
@@ -242,7 +242,7 @@ export abstract class JsonTokens extends WindowReader {
     throw this.malformed("The string is not written as JSON has it.", start);
   }
 
-  /** A part of a text, of which the window has only a part. */
+  /** Reports the piece of a text that the window has. */
   #partOfText(at: number): number {
     if (this.window.charCodeAt(at) === QUOTE) {
       this.#inText = false;
@@ -253,7 +253,7 @@ export abstract class JsonTokens extends WindowReader {
     const text = parsedString(this.window.slice(at, end));
     if (end === at) return this.#piece(at, (part) => this.partOfText(part));
     if (text !== null) this.partOfText(text);
-    // An escape is not allowed.
+    // The text may contain an invalid escape.
     else for (let next = at; next < end;) next = this.#piece(next, () => {});
     return end;
   }
@@ -301,7 +301,7 @@ export abstract class JsonTokens extends WindowReader {
     return end;
   }
 
-  /** What follows a value that ends at `end`: often a comma, at once. */
+  /** Handles what follows a value that ends at `end`: most often a comma. */
   #afterValue(end: number): number {
     const frame = this.frame;
     this.#next = frame === null ? Next.Nothing : Next.CommaOrEnd;
@@ -340,7 +340,9 @@ function malformedJson(
   });
 }
 
-/** The end of the characters and escapes that may stand in a string. */
+/**
+ * The end of the complete characters and escapes at the beginning of a string.
+ */
 function endOfWholeCharacters(window: string, start: number): number {
   WHOLE_ESCAPE.lastIndex = start;
   do {
@@ -351,11 +353,14 @@ function endOfWholeCharacters(window: string, start: number): number {
   return USUAL.lastIndex;
 }
 
-/** The text of a string in JSON, without its quotes; null if it has none. */
+/**
+ * The decoded text of a string in JSON, without its quotes; null if it is
+ * invalid.
+ */
 function parsedString(raw: string): string | null {
   try {
     const text: string = JSON.parse(`"${raw}"`);
-    // An escape may name what XML does not allow.
+    // An escape may represent a character that XML does not allow.
     const isSound = !raw.includes("\\") ||
       text.search(FORBIDDEN_IN_XML) === -1;
     return isSound ? text : null;

@@ -1,4 +1,4 @@
-/** Bytes in several blocks, as a body arrives. */
+/** Bytes in several blocks, such as those of an arriving body. */
 
 /** Chunks are copied into blocks of this many bytes. */
 const BLOCK = 64 * 1024;
@@ -26,7 +26,7 @@ export function joinBlocks<T extends ArrayBufferLike>(
 
 /**
  * Frees the memory of bytes that nothing else uses; they are empty afterwards.
- * The garbage collector would free them later and in 28 µs for each 64 KiB,
+ * The garbage collector would free them later, and takes 28 µs for every 64 KiB
  * instead of 2.
  */
 export function freeBuffer({ buffer }: Uint8Array): void {
@@ -36,7 +36,7 @@ export function freeBuffer({ buffer }: Uint8Array): void {
 /** Collects bytes that arrive in chunks of any size. */
 export class Blocks {
   readonly #take: (bytes: number) => void;
-  /** Bytes that the blocks may still have. */
+  /** Bytes that the blocks may still take. */
   #room: number;
   readonly #blocks: Uint8Array[] = [];
   /** The filled part of the last block. */
@@ -53,12 +53,14 @@ export class Blocks {
     this.#room = most;
   }
 
-  /** Bytes so far. */
+  /** The number of bytes so far. */
   get size(): number {
     return this.#size;
   }
 
-  /** Copies a chunk: the blocks are its only users, and may be freed. */
+  /**
+   * Copies a chunk, so that nothing else uses the blocks and they may be freed.
+   */
   append(chunk: Uint8Array): void {
     this.#size += chunk.length;
     for (let rest = this.#fill(chunk); rest.length > 0;) {
@@ -67,7 +69,9 @@ export class Blocks {
     }
   }
 
-  /** As `append`, but a large chunk is not copied; it must not change. */
+  /**
+   * Like `append`, but does not copy a large chunk, which then must not change.
+   */
   share(chunk: Uint8Array): void {
     if (chunk.length < LARGE) return this.append(chunk);
     this.#size += chunk.length;
@@ -89,8 +93,8 @@ export class Blocks {
   }
 
   /**
-   * Fills the rest of the last block, for which `take` was called already.
-   * Returns the bytes that do not fit.
+   * Fills the rest of the last block, whose size `take` already knows. Returns
+   * the bytes that do not fit.
    */
   #fill(chunk: Uint8Array): Uint8Array {
     const fitting = chunk.subarray(0, this.#last.length - this.#filled);

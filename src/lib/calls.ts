@@ -14,7 +14,7 @@ export class Calls {
     return call;
   }
 
-  /** Resolves when none is in progress. */
+  /** Resolves when no call is in progress. */
   async ended(): Promise<void> {
     while (this.size > 0) await Promise.allSettled(this.#calls);
   }

@@ -17,12 +17,14 @@ export function parseCidr(text: string): Cidr | null {
   return { address, prefix: length, family: version === 4 ? "ipv4" : "ipv6" };
 }
 
-/** The bits of a family's addresses, and of the groups they are written in. */
+/**
+ * The bits of an address, and of the groups in which it is written, by family.
+ */
 const BITS = { ipv4: [32n, 8n], ipv6: [128n, 16n] } as const;
 
 /**
- * The range in canonical form; null if it is written so. 10.1.2.3/8 may be
- * meant as one address, but allows 16 million.
+ * The range in canonical form; null if it is already canonical. 10.1.2.3/8 may
+ * be meant as one address, but allows 16 million.
  */
 export function wholeRange({ address, prefix, family }: Cidr): string | null {
   const [bits, groupBits] = BITS[family];
@@ -54,7 +56,9 @@ function groupsOf(address: string, family: Cidr["family"]): number[] {
   ];
 }
 
-/** As a URL spells it: without leading zeros and IPv4. */
+/**
+ * Spells an address as URLs do: without leading zeros and without an IPv4 part.
+ */
 function shortIpv6(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
@@ -79,7 +83,7 @@ export class Ranges {
     }
   }
 
-  /** Whether an address lies in one of them, whatever its zone. */
+  /** Whether an address is in one of the ranges; its zone is ignored. */
   has(address: string): boolean {
     if (this.isEmpty) return false;
     const family = isIP(address) === 4 ? "ipv4" : "ipv6";
@@ -94,12 +98,14 @@ export function withoutZone(address: string): string {
 
 const MAPPED = new Ranges(["::ffff:0:0/96"]);
 
-/** Whether a range has nothing but IPv4 addresses that were mapped into IPv6. */
+/** Whether a range has only IPv4 addresses that are mapped into IPv6. */
 export function isMapped({ address, prefix, family }: Cidr): boolean {
   return family === "ipv6" && prefix >= 96 && MAPPED.has(address);
 }
 
-/** An IPv4 address that was mapped into IPv6, as IPv4; others as they are. */
+/**
+ * An IPv4 address that is mapped into IPv6, as IPv4; other addresses unchanged.
+ */
 export function unmapped(address: string): string {
   if (!address.includes(":") || !MAPPED.has(address)) return address;
   const [high, low] = groupsOf(withoutZone(address), "ipv6").slice(-2);

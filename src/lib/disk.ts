@@ -4,7 +4,7 @@ import { statfs } from "node:fs/promises";
 export interface Disk {
   /**
    * Extends an existing file with zeros to at least this many bytes, on disk.
-   * If that fails, it leaves the file as it was and throws.
+   * If that fails, restores the file's length and throws.
    */
   extend(file: string, bytes: number): Promise<void>;
   /** Bytes that are free in the file system of a folder. */

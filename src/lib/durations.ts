@@ -3,5 +3,8 @@ export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** By how much the clocks of several processes may differ. */
+/**
+ * The largest difference between the clocks of several processes that is
+ * allowed for.
+ */
 export const CLOCK_SLACK_MS = MINUTE_MS;

@@ -1,12 +1,15 @@
 /** Mail servers, and the mail addresses that all servers accept. */
 
-/** A mail server that takes mail from us. */
+/** A mail server to which the service sends mail. */
 export interface MailServer {
   host: string;
   port: number;
-  /** TLS from the first byte; otherwise STARTTLS where the server has it. */
+  /**
+   * Whether TLS starts with the first byte; otherwise STARTTLS is used if the
+   * server supports it.
+   */
   secure: boolean;
-  /** null: without a password. */
+  /** null if no password is needed. */
   login: { user: string; password: string } | null;
 }
 

@@ -13,9 +13,9 @@ export interface CodeEntry {
 }
 
 /**
- * Error codes with their HTTP status; `also` is that of endpoints where the
- * error is a conflict. The tables of the handbook and the OpenAPI
- * description are written from this one and the next.
+ * Error codes with their HTTP status. `also` is the status on endpoints where
+ * the error is a conflict. The tables of the handbook and the OpenAPI
+ * description are generated from this table and the next one.
  */
 export const ERRORS = {
   malformed_xml: {
@@ -151,7 +151,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The status of errors that are a conflict here, and not elsewhere. */
+/** The status of an error on endpoints where it is a conflict. */
 export const CONFLICT_STATUS = 409;
 
 /** Codes of the details of an error. */
@@ -320,15 +320,15 @@ export type DetailCode = keyof typeof DETAIL_CODES;
 export interface Detail {
   /** Position of the product in the document, from 1. */
   product?: number;
-  /** The product's SKU, where it could be read. */
+  /** The product's SKU, if it could be read. */
   sku?: string;
   /** Line on which the offending element starts, from 1. */
   line?: number;
-  /** Column in code points, from 1; only where XML is not well-formed. */
+  /** Column in code points, from 1; only for XML that is not well-formed. */
   column?: number;
   /** Path of the field, as in `images/image[2]` or `price/@currency`. */
   field?: string;
-  /** Where it is in a JSON document, as in `/products/1/price`. */
+  /** Position in a JSON document, as in `/products/1/price`. */
   pointer?: string;
   code: DetailCode;
   message: string;
@@ -367,7 +367,7 @@ export interface ServiceErrorOptions {
   more?: number;
   headers?: Record<string, string>;
   cause?: unknown;
-  /** Answer 409, although the code has another status elsewhere. */
+  /** Whether to answer 409, although the code has another status elsewhere. */
   isConflict?: true;
 }
 

@@ -18,7 +18,7 @@ export interface Holder {
  * and a test finds what is not released.
  */
 export class Holders {
-  /** Several may have one name; they count as one. */
+  /** Holders with the same name count as one. */
   readonly #byName = new Map<string, Holder[]>();
 
   /** Returns the holder. */
@@ -33,14 +33,14 @@ export class Holders {
     return [...this.#byName.keys()];
   }
 
-  /** Those in which something may wait. */
+  /** The holders in which work may wait. */
   get queues(): string[] {
     return this.names.filter((name) =>
       this.#byName.get(name)!.some((holder) => "oldestWaitMs" in holder)
     );
   }
 
-  /** What is not zero, as `uploads.waiting`. */
+  /** Everything that is not zero, with names such as `uploads.waiting`. */
   inUse(): InUse {
     const all: Record<string, number> = {};
     for (const [name, holders] of this.#byName) {
@@ -54,7 +54,7 @@ export class Holders {
     return all;
   }
 
-  /** As `oldestWaitMs` of a holder. */
+  /** See `oldestWaitMs` of a holder. */
   oldestWaitMs(name: string): number {
     let oldest = 0;
     for (const holder of this.#byName.get(name) ?? []) {

@@ -1,20 +1,20 @@
 /**
  * Rules by which a `WaitList` decides who may run and who is next. Each is a
- * pure function of what is in use. Time alone never loosens a rule, so the list
- * checks again only after a change.
+ * pure function of the current usage. The passing of time alone never loosens a
+ * rule, so the list checks again only after a change.
  */
 import type { Ask, Owners, Usage } from "./usage.ts";
 
-/** How much more may be in use for this; none if it is 0 or less. */
+/** How much more may be used for this request; 0 or less: nothing. */
 export type Limit = (ask: Ask, usage: Usage) => number;
 
 export interface Policy {
-  /** What an owner may use, whatever its keys; no limit by default. */
+  /** The limit for an owner, over all keys; no limit by default. */
   limit?: Limit;
-  /** What it may use of its keys; no limit by default. */
+  /** The limit for the owner's use of keys; no limit by default. */
   keyLimit?: Limit;
   /**
-   * What an owner that has nothing waiting may use on arrival beyond `limit`;
+   * What an owner without waiting work may use on arrival beyond `limit`;
    * nothing by default.
    */
   outOfTurn?: Limit;
@@ -25,7 +25,7 @@ export interface Policy {
   rank?: (owner: string, owners: Owners) => number;
 }
 
-/** The least that any of the limits leaves. */
+/** The smallest of several limits. */
 export const leastOf = (...limits: Limit[]): Limit => (ask, usage) => {
   let least = Infinity;
   for (const limit of limits) {
@@ -45,7 +45,7 @@ export const ownerLimit = (most: number): Limit => ({ owner = "" }, usage) =>
 export const firstKeyLimit = (most: number): Limit => ({ keys }, usage) =>
   most - usage.used(keys![0]);
 
-/** A limit for one certain key. */
+/** A limit for one particular key. */
 export const limitOfKey = (key: string, most: number): Limit => (_, usage) =>
   most - usage.used(key);
 
@@ -69,7 +69,8 @@ export const timeShareLimit = (total: number): Limit => (ask, usage) =>
   timeShare(ask, usage, total - usage.used() + usage.outOfTurn, 1);
 
 /**
- * The same for the first key. Most keys have one owner, so it may hold more.
+ * Like `timeShareLimit`, for the first key. Most keys have one owner, so it may
+ * hold more.
  */
 export const keyTimeShareLimit = (most: number): Limit => (ask, usage) => {
   const [key] = ask.keys!;
@@ -89,17 +90,17 @@ function timeShare(
 }
 
 /**
- * Requests to hosts: so many of each key and in total, shared by time, so that
- * a seller's slow hosts delay only that seller. A prompt owner may have `burst`
- * on arrival beyond its share, which is small when many are busy; all bursts
- * together are at most `total`.
+ * The policy for requests to hosts: limited for each key and in total, and
+ * shared by time, so that a seller's slow hosts delay only that seller. On
+ * arrival, a prompt owner may have `burst` beyond its share, which is small
+ * when many owners are busy; all bursts together are at most `total`.
  */
 export function timeSharePolicy(
   { perKey, total, burst = 0, pace }: {
     perKey: number;
     total: number;
     burst?: number;
-    /** A further limit of keys. */
+    /** An additional limit of keys. */
     pace?: Limit;
   },
 ): Policy {
@@ -122,9 +123,9 @@ export function timeSharePolicy(
 const SMALL_LEAD_MS = 5;
 
 /**
- * CPU-heavy work: up to `atOnce` tasks of different owners; the owner that has
- * used the least time is next. An owner with many or long tasks delays others
- * by one task at a time.
+ * The policy for CPU-heavy work: up to `atOnce` tasks of different owners; the
+ * owner that has used the least time is next. An owner with many or long tasks
+ * delays others by one task at a time.
  */
 export function leastTimePolicy(atOnce = 1): Policy {
   return {

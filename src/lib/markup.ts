@@ -12,7 +12,7 @@ const NAMED: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** Resolves references; unknown ones stay. */
+/** Resolves references; unknown ones are left unchanged. */
 export function unescaped(text: string): string {
   return text.replace(
     /&(?:#x([\da-fA-F]+)|#(\d+)|(\w+));/g,

@@ -5,7 +5,7 @@
 
 export type LabelValue = string | number;
 
-/** A value for each of the names, in their order. */
+/** A value for each name, in the order of the names. */
 type Values<L extends readonly string[]> = { [K in keyof L]: LabelValue };
 
 /** One line of the exposition. */
@@ -25,7 +25,7 @@ export interface Metric {
   samples(): Sample[];
 }
 
-/** What is counted for each combination of labels. */
+/** A counter for each combination of labels. */
 class Cells<T> {
   readonly #names: readonly string[];
   readonly #make: () => T;
@@ -38,7 +38,7 @@ class Cells<T> {
     if (names.length === 0) this.at([]);
   }
 
-  /** The cell of these values, which are in the order of the names. */
+  /** The cell for these label values, in the order of the labels. */
   at(values: readonly LabelValue[]): T {
     let map = this.#root;
     for (let i = 0; i < values.length - 1; i++) {
@@ -63,7 +63,7 @@ export class Counter<const L extends readonly string[]> implements Metric {
   readonly type = "counter";
   readonly #cells: Cells<{ n: number }>;
 
-  /** `labels` are the names; values are given in their order. */
+  /** @param labels the names of the labels; values are given in their order */
   constructor(
     readonly name: string,
     readonly help: string,
@@ -102,7 +102,7 @@ export class Gauge<const L extends readonly string[]> implements Metric {
     this.#cells.at(labels).read = () => value;
   }
 
-  /** Calls `read` whenever the value is wanted; it costs next to nothing. */
+  /** Registers a function that returns the value; it must be cheap. */
   watch(read: () => number | null, ...labels: Values<L>): void {
     this.#cells.at(labels).read = read;
   }
@@ -127,7 +127,7 @@ export class Histogram<const L extends readonly string[]> implements Metric {
   readonly #bounds: readonly number[];
   readonly #cells: Cells<Distribution>;
 
-  /** `bounds` are the upper bounds of the buckets, ascending. */
+  /** @param bounds the upper bounds of the buckets, ascending */
   constructor(
     readonly name: string,
     readonly help: string,

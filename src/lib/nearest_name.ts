@@ -8,9 +8,9 @@ import { levenshteinDistance } from "@std/text/levenshtein-distance";
 const COMPARED = 100;
 
 /**
- * The name of `known` (at least one) that was probably meant by `written`: one
- * that begins with it, or else the one with the least edit distance. Edit
- * distance alone prefers SELLER_HOST to SELLER_DATA_DIR for SELLER_DATA.
+ * The name in `known` (at least one) that was probably meant: the one that
+ * begins with `written`, otherwise the one with the least edit distance. For
+ * SELLER_DATA, edit distance alone would prefer SELLER_HOST to SELLER_DATA_DIR.
  */
 export function nearestName(
   written: string,
@@ -21,13 +21,13 @@ export function nearestName(
   return closestString(start, longer.length > 0 ? longer : [...known]);
 }
 
-/** Of many names the edit distance is computed of so many. */
+/** The most names for which the edit distance is computed. */
 const COMPARED_NAMES = 30;
 
 /**
- * The `count` names of `known` that are most like `written`, best first. Of
- * many only those are compared that hold about the same characters: the edit
- * distance of 10,000 names takes 30 ms, this 2 ms.
+ * The `count` names in `known` that are most like `written`, best first. Of
+ * many names, only those with about the same characters are compared: the edit
+ * distances of 10,000 names take 30 ms, this selection 2 ms.
  */
 export function nearestNames(
   written: string,
@@ -55,14 +55,17 @@ function comparable(name: string): string {
 
 const BAG = 64;
 
-/** How often each character stands in a text; several share a number. */
+/**
+ * How often each character occurs in a text; several characters share a
+ * counter.
+ */
 function charactersOf(text: string): Int16Array {
   const bag = new Int16Array(BAG);
   for (let i = 0; i < text.length; i++) bag[text.charCodeAt(i) % BAG]++;
   return bag;
 }
 
-/** A number of characters that differ at least; `bag` is that of `written`. */
+/** The least number of characters that differ; `bag` is that of `written`. */
 function charactersApart(
   bag: Int16Array,
   written: string,
@@ -78,8 +81,8 @@ function charactersApart(
 }
 
 /**
- * Whether `name` may have been meant by `written`: it begins with it, or about
- * a third of its characters are mistaken at most.
+ * Whether `written` may be a mistake for `name`: it is the beginning of it, or
+ * at most about a third of the characters differ.
  */
 export function isNear(written: string, name: string): boolean {
   if (written.length > COMPARED) return false;

@@ -1,13 +1,13 @@
 import { LRUCache } from "lru-cache";
 
-/** Keeps the values used last, up to a total size. */
+/** Keeps the most recently used values, up to a total size. */
 // deno-lint-ignore ban-types -- any value but null and undefined
 export class RecentValues<V extends {}> {
   readonly #values: LRUCache<string, V>;
 
   /**
-   * `limit`, at least 4, is in the unit of the sizes; without sizes, a number
-   * of values.
+   * @param limit at least 4, in the unit of the sizes; without sizes, a number
+   * of values
    */
   constructor(limit: number) {
     this.#values = new LRUCache({

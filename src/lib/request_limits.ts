@@ -1,4 +1,4 @@
-/** Limits of requests, which the page keeps to. */
+/** Limits of requests that the page also uses. */
 
 /** Entries of a page of a list: the default and the maximum. */
 export const PAGE_LIMIT = { default: 50, maximum: 250 };

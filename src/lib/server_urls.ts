@@ -1,8 +1,9 @@
 const SCHEME = /^postgres(?:ql)?:\/\//;
 
 /**
- * The URLs of the servers that a `postgres://` URL names as libpq's do, with
- * several hosts: `postgres://user@a:1,b:2/database`. Null if it is no such URL.
+ * The URLs of the servers in a `postgres://` URL, which may have several hosts
+ * as in libpq: `postgres://user@a:1,b:2/database`. Null if it is not such a
+ * URL.
  */
 export function serverUrls(text: string): URL[] | null {
   const scheme = SCHEME.exec(text)?.[0];

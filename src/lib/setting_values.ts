@@ -50,7 +50,7 @@ export function parseOneOf<T extends string>(
   );
 }
 
-/** What stands between commas. */
+/** The values between commas. */
 export function parseList(text: string): string[] {
   return text.split(",").map((part) => part.trim()).filter(Boolean);
 }
@@ -177,7 +177,7 @@ export function parseHeaderValue(text: string): string | null {
   );
 }
 
-/** Where images may be, in words. */
+/** The valid places of images, for messages. */
 export const IMAGE_PLACES = "a folder or s3://BUCKET/PREFIX";
 
 export function parseImagePlace(text: string): ImagePlace | null {
@@ -197,8 +197,8 @@ export function parseImagePlace(text: string): ImagePlace | null {
 }
 
 /**
- * What `s3://BUCKET/KEY` names, without a slash at its ends; null for anything
- * else. The key may be "".
+ * Parses `s3://BUCKET/KEY`, ignoring slashes at the ends of the key; null for
+ * anything else. The key may be "".
  */
 export function parseS3Place(
   text: string,
@@ -233,7 +233,7 @@ export function parseNoticesUrl(text: string): string | null {
   throw new SettingError(parsed.problem);
 }
 
-/** With its prefix; as it is a secret, messages do not repeat it. */
+/** Returns the secret with its prefix. Messages do not repeat it. */
 export function parseSigningSecret(text: string): string | null {
   if (text === "") return null;
   const base64 = text.replace(/^whsec_/, "");
@@ -245,7 +245,7 @@ export function parseSigningSecret(text: string): string | null {
   );
 }
 
-/** The bytes that a text in Base64 encodes; 0 for any other text. */
+/** How many bytes a Base64 text encodes; 0 for any other text. */
 function bytesOf(base64: string): number {
   try {
     return Uint8Array.fromBase64(base64).length;

@@ -1,14 +1,14 @@
-/** Long work in steps, between which others run. */
+/** Divides long work into steps, so that other work runs in between. */
 
 /** Runs one step of long work when its owner may run. */
 export type RunStep = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** For few rows. */
+/** Runs steps at once, for few rows. */
 export const withoutYielding: RunStep = (step) => step();
 
 /**
- * Steps of a write that already has its turn: between two steps other requests
- * are read and answered.
+ * Runs the steps of a write that already has its turn; between two steps, other
+ * requests are read and answered.
  */
 export function yieldingBetweenSteps(
   { yieldToIo }: { yieldToIo: () => Promise<void> },
@@ -28,8 +28,8 @@ export const STEP_ROWS = 250;
 export type RowWork<T> = Generator<void, T, void>;
 
 /**
- * Runs work in steps of `STEP_ROWS`, and returns its result. Each step begins
- * the next row, which is how the last step sees the end.
+ * Runs work in steps of `STEP_ROWS`, and returns its result. A step also begins
+ * the row after its last one, so that the last step sees the end.
  */
 export async function inSteps<T>(
   work: RowWork<T>,
@@ -63,7 +63,7 @@ export async function mapInSteps<A, B>(
   return mapped;
 }
 
-/** A list in portions of `STEP_ROWS`. */
+/** Splits a list into portions of `STEP_ROWS`. */
 export function* portionsOf<T>(list: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < list.length; at += STEP_ROWS) {
     yield list.slice(at, at + STEP_ROWS);

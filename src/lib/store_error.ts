@@ -1,11 +1,11 @@
-/** Failures of stores of files: a folder or object storage. */
+/** Failures of file stores: a folder or object storage. */
 
 export type StoreErrorKind =
-  | "away" // no answer, or one that a retry may change
+  | "away" // no answer, or one after which a retry may succeed
   | "full" // no space
   | "denied" // the key is wrong or lacks a permission
   | "condition" // a condition of the request is not met
-  | "unusable"; // an answer outside the protocol
+  | "unusable"; // an answer that violates the protocol
 
 /** An operation of a store that failed. */
 export class StoreError extends Error {

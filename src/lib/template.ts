@@ -2,7 +2,8 @@
  * An object to copy with `{ ...template }` before its properties are set. V8
  * records for each property which kinds of values it has held. A copy whose
  * property gets a new kind of value gets another layout, which takes ten times
- * as long. So each property of a template has held all kinds.
+ * as long. So a template is created in such a way that each property has held
+ * all kinds.
  */
 export function templateOf<T extends object>(values: T): T {
   const template = { ...values } as Record<string, unknown>;

@@ -2,20 +2,23 @@
  * Traces by Deno's built-in OpenTelemetry. Without OTEL_DENO=true no library is
  * loaded, and each function here costs one comparison.
  *
- * Attributes hold no SKU, value, key or URL: they leave the machine.
+ * Attributes contain no SKU, value, key or URL, because traces leave the
+ * machine.
  */
 import type { Attributes, Span, Tracer } from "@opentelemetry/api";
 
-/** The runtime registers itself here, before any module runs, when it is on. */
+/**
+ * The runtime registers itself here, before any module runs, if tracing is on.
+ */
 const isOn = Symbol.for("opentelemetry.js.api.1") in globalThis;
 const otel = isOn ? await import("@opentelemetry/api") : null;
 const tracer = otel?.trace.getTracer("seller-interface");
 if (tracer !== undefined) keepUrlsOut(tracer);
 
 /**
- * The runtime writes URLs, which hold SKUs, into the spans that it makes
- * itself; setting such an attribute again only adds a second one. So the
- * runtime's span class is patched to ignore them.
+ * The runtime writes URLs, which contain SKUs, into the spans that it creates;
+ * setting such an attribute again only adds a second one. So the runtime's span
+ * class is patched to ignore them.
  */
 function keepUrlsOut(tracer: Tracer): void {
   const spans: Span = Object.getPrototypeOf(tracer.startSpan("never ended"));
@@ -26,13 +29,13 @@ function keepUrlsOut(tracer: Tracer): void {
 }
 
 interface SpanOptions<T> {
-  /** It belongs to no request. */
+  /** Whether the span belongs to no request. */
   root?: boolean;
   /** Attributes of the span that follow from the result. */
   attributes?: (result: T) => Attributes;
 }
 
-/** Does `work` in a span of its own; what it throws marks the span as failed. */
+/** Runs `work` in a new span; an error marks the span as failed. */
 export function inSpan<T>(
   name: string,
   work: () => Promise<T>,
@@ -65,7 +68,7 @@ export function recordSpan(
     .end(endTime);
 }
 
-/** Names the runtime's span of a request after its route. */
+/** Names the runtime's span of a request by its route. */
 export function describeRequest(method: string, route: string): void {
   const span = otel?.trace.getActiveSpan();
   span?.updateName(`${method} ${route}`);
@@ -83,7 +86,7 @@ function fail(span: Span, type: string): void {
   span.setStatus({ code: otel!.SpanStatusCode.ERROR });
 }
 
-/** For lines of the log. */
+/** The fields of a log line that refer to the trace. */
 export function traceFields(): { trace_id?: string } {
   const span = otel?.trace.getActiveSpan();
   return span === undefined ? {} : { trace_id: span.spanContext().traceId };

@@ -86,7 +86,7 @@ function unparsable(text: string): string {
 }
 
 function portProblem(port: string): string | undefined {
-  // An empty port is the scheme's own, 80 or 443.
+  // An empty port stands for the default of the scheme, 80 or 443.
   if (port === "" || port === "80" || port === "443") return;
   if (Number(port) >= 1024) return;
   return `The URL's port is ${port}; it must be 80, 443, or 1024 and above.`;

@@ -1,15 +1,15 @@
 /** Who uses how much of a limited resource, and for how long. */
 import { RecentValues } from "./recent_values.ts";
 
-/** What one piece of work needs of the resource. */
+/** What one piece of work needs of a resource. */
 export interface Ask {
   /** Who asks; limits by time do not apply to work without an owner. */
   owner?: string;
-  /** Keys that have limits of their own, such as hosts. */
+  /** Keys with separate limits, such as hosts. */
   keys?: readonly string[];
   /** How much, such as bytes; 1 by default. */
   amount?: number;
-  /** It waits before all others of its owner with its first key. */
+  /** Whether it waits before all other work of its owner with its first key. */
   first?: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface Monotonic {
 /** How many of an owner's latest permits are averaged. */
 const PERMITS = 64;
 /**
- * What is assumed of an owner before its first answer: eight requests of eight
- * seconds. It starts with an eighth of what is free, and has its full share
- * after about fifty prompt answers.
+ * The assumption about an owner before its first answer: eight requests of
+ * eight seconds each. So it starts with an eighth of the free amount, and has
+ * its full share after about fifty prompt answers.
  */
 const ASSUMED = 8;
 const ASSUMED_MS = 8_000;
@@ -35,7 +35,7 @@ const OWNERS = 1_000;
 
 /** The permits of one owner and their times; monotonic milliseconds. */
 class OwnerTimes {
-  /** By all its permits since the resource was last unused. */
+  /** The time of all its permits since the resource was last unused. */
   spentMs = 0;
   /** The number of its latest permit. */
   latestPermit = 0;
@@ -74,7 +74,7 @@ class OwnerTimes {
   }
 }
 
-/** What is assumed of an unknown owner. */
+/** The assumption about an unknown owner. */
 const NEWCOMER = new OwnerTimes();
 
 /** The times of all owners. */
@@ -82,9 +82,12 @@ export class Owners {
   readonly clock: Monotonic;
   /** The owners with the latest permits; only a permit counts as a use. */
   readonly #known = new RecentValues<OwnerTimes>(OWNERS);
-  /** A new owner starts with it, so that idle time cannot be saved up. */
+  /**
+   * The time with which a new owner starts, so that idle time cannot be saved
+   * up.
+   */
   #floor = 0;
-  /** The most that any owner has spent. */
+  /** The most time that any owner has spent. */
   #most = 0;
   #granted = 0;
 
@@ -112,7 +115,7 @@ export class Owners {
     return this.#of(owner).latestPermit;
   }
 
-  /** A permit begins, in its turn or not. */
+  /** A permit begins; `inTurn`: the owner was next. */
   begin(owner: string, inTurn: boolean, now: number): OwnerTimes {
     const times = this.#known.get(owner) ?? new OwnerTimes();
     this.#known.set(owner, times);
@@ -129,7 +132,7 @@ export class Owners {
     this.#most = Math.max(this.#most, times.spentMs);
   }
 
-  /** Forgets who has spent more than others. */
+  /** Forgets that some owners have spent more time than others. */
   forgetDifferences(): void {
     this.#floor = this.#most;
   }
@@ -139,7 +142,7 @@ export class Owners {
   }
 }
 
-/** The key under which everything is counted. */
+/** The key under which all usage is counted. */
 const ALL_KEYS = "";
 
 /** What is in use, by key and by owner. */
@@ -147,16 +150,18 @@ export class Usage {
   readonly owners: Owners;
   /** Pauses in progress; each keeps one slot free. */
   pausing = 0;
-  /** What was granted out of turn. */
+  /** The amount that was granted out of turn. */
   outOfTurn = 0;
-  /** By key, then by owner; undefined for all owners. */
+  /**
+   * Amounts by key, then by owner; the owner undefined stands for all owners.
+   */
   readonly #amounts = new Map<string, Map<string | undefined, number>>();
 
   constructor(owners: Owners) {
     this.owners = owners;
   }
 
-  /** A copy to try out what would fit; the times of owners are shared. */
+  /** A copy to try out what would fit; shares the times of owners. */
   copyForPlan(): Usage {
     const plan = new Usage(this.owners);
     for (const [key, amounts] of this.#amounts) {
@@ -165,7 +170,7 @@ export class Usage {
     return plan;
   }
 
-  /** What is in use at one key or at all, by one owner or by all. */
+  /** The amount in use at one key or at all, by one owner or by all. */
   used(key = ALL_KEYS, owner?: string): number {
     return this.#amounts.get(key)?.get(owner) ?? 0;
   }
@@ -181,13 +186,13 @@ export class Usage {
     }
   }
 
-  /** `onEnd` is called when the permit was given back. */
+  /** `onEnd` is called when the permit is given back. */
   acquire(ask: Ask, onEnd?: (ask: Ask) => void, inTurn = true): Permit {
     return new Permit(this, ask, inTurn, onEnd);
   }
 }
 
-/** A granted permit. It is given back once, however often it is disposed of. */
+/** A granted permit. Disposing of it again has no effect. */
 export class Permit implements Disposable {
   readonly #times: OwnerTimes;
   readonly #begunAt: number;
@@ -205,14 +210,14 @@ export class Permit implements Disposable {
     this.#change(1);
   }
 
-  /** Gives it back; the time for which it was held does not count. */
+  /** Gives the permit back; the time for which it was held does not count. */
   cancel(): void {
     if (this.#isTimed) this.#times.cancel(this.#begunAt);
     this.#isTimed = false;
     this[Symbol.dispose]();
   }
 
-  /** Ends the time that counts, before it is given back. */
+  /** Stops counting time before the permit is given back. */
   stopTime(): void {
     if (this.#isTimed) this.usage.owners.end(this.#times, this.#begunAt);
     this.#isTimed = false;
@@ -233,7 +238,7 @@ export class Permit implements Disposable {
   }
 }
 
-/** Deletes an entry that becomes 0. */
+/** Adds an amount; deletes an entry that becomes 0. */
 function addAmount<K>(amounts: Map<K, number>, of: K, amount: number): void {
   const sum = (amounts.get(of) ?? 0) + amount;
   if (sum === 0) amounts.delete(of);

@@ -1,14 +1,14 @@
 /**
- * Readers of single values: from a seller's text to the value in canonical
- * spelling, or what is wrong with it. Pure functions; lengths are in Unicode
+ * Readers of single values: each turns a seller's text into the value in
+ * canonical spelling, or into a problem. Pure functions; lengths are in Unicode
  * code points.
  */
 import type { DetailCode, Problem } from "./errors.ts";
 import { isMadeDate } from "./made_dates.ts";
 
 /**
- * The form of a value's text as the published schema describes it; `max` in
- * code points, or as a number. A `text` keeps its white space and line breaks.
+ * The form of a value's text in the published schema; `max` is in code points,
+ * or a number for numbers. A `text` keeps its white space and line breaks.
  */
 export type Form =
   | { kind: "line" | "text"; max: number }
@@ -18,7 +18,7 @@ export type Form =
   | { kind: "digits"; lengths: readonly number[] }
   | { kind: "date" };
 
-/** The form of the unit beside a value. */
+/** The form of the unit that belongs to a value. */
 export type UnitForm = Form | { kind: "capitals"; length: number };
 
 export type ReadResult<T> = { value: T } | { problem: Problem };
@@ -33,8 +33,8 @@ export function invalid<T>(code: DetailCode, message: string): ReadResult<T> {
 }
 
 /**
- * Trims XML white space. A no-break space or a byte order mark is text: an SKU
- * that contains one is found only with it.
+ * Trims XML white space. A no-break space or a byte order mark counts as text:
+ * a SKU that contains one is found only with it.
  */
 export function trimSpace(text: string): string {
   let start = 0;
@@ -150,7 +150,7 @@ export const SKU_MAX = 64;
 const readSkuLine = lineReader(SKU_MAX);
 
 /**
- * An SKU: one line, 1–64 code points, and not `.` or `..`, which a URL cannot
+ * A SKU: one line, 1–64 code points, and not `.` or `..`, which a URL cannot
  * address.
  */
 export const readSku: Reader<string> = (text) =>
@@ -166,7 +166,7 @@ const NEGATIVE = /^-\d+(?:\.\d+)?$/;
 
 /**
  * A decimal without sign, exponent and trailing zeros: `199.00` → `199`.
- * `expected` is what would be right: "a price above 0, as in 199.00".
+ * `expected` describes a valid value: "a price above 0, as in 199.00".
  */
 function decimalReader(
   { before, after }: typeof PRICE_DIGITS,
@@ -264,7 +264,7 @@ function digitsBeforePoint(decimal: string): number {
   return point < 0 ? decimal.length : point;
 }
 
-/** Digits before and after the point at most. */
+/** The most digits before and after the point. */
 export const PRICE_DIGITS = { before: 10, after: 4 };
 
 const readPriceDecimal = decimalReader(
@@ -280,7 +280,7 @@ export const readPrice: Reader<string> = (text) => {
     : read;
 };
 
-/** Digits before and after the point at most. */
+/** The most digits before and after the point. */
 export const RATE_DIGITS = { before: 3, after: 2 };
 
 const readRateDecimal = decimalReader(
@@ -352,8 +352,8 @@ const TIME =
   /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * A date, or a time with its zone, of ISO 8601 in Unix milliseconds; null if
- * there is no such time. A date is its first moment in UTC.
+ * Parses a date, or a time with its zone, of ISO 8601 to Unix milliseconds;
+ * null if there is no such time. A date stands for its first moment in UTC.
  */
 export function parseTime(text: string): number | null {
   if (!TIME.test(text) || "problem" in readDate(text.slice(0, 10))) return null;
@@ -361,7 +361,7 @@ export function parseTime(text: string): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** What `parseTime` takes. */
+/** The texts that `parseTime` accepts. */
 export const EXPECTED_TIME =
   "a date, or a time with its zone, that exists, as in " +
   '"2026-12-01" or "2026-12-01T08:00:00Z"';
@@ -369,7 +369,7 @@ export const EXPECTED_TIME =
 const WITHOUT_ZONE =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)$/;
 
-/** What is wrong with a text that `parseTime` does not take. */
+/** The problem of a text that `parseTime` does not accept. */
 export function timeProblem(text: string): string {
   const [, date, time] = WITHOUT_ZONE.exec(text) ?? [];
   const inUtc = `${date}T${time}Z`;

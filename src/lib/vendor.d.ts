@@ -1,9 +1,12 @@
-// These npm releases carry no types. The parts that the service uses, as their
-// documentation states them (https://jsr.io/@std).
+// These npm releases have no types. These are the types of what the service
+// uses, from their documentation (https://jsr.io/@std).
 
 declare module "@std/http/negotiation" {
   export function accepts(request: Request, ...types: string[]): string;
-  /** The best of these that the client takes; undefined when it takes none. */
+  /**
+   * The best of these encodings that the client accepts; undefined if it
+   * accepts none.
+   */
   export function acceptsEncodings(
     request: Request,
     ...encodings: string[]
@@ -11,7 +14,7 @@ declare module "@std/http/negotiation" {
 }
 
 declare module "@std/http/etag" {
-  /** false: the client has it already, and 304 is the answer. */
+  /** false if the client already has it, so that the answer is 304. */
   export function ifNoneMatch(value: string | null, etag?: string): boolean;
 }
 
@@ -52,7 +55,7 @@ declare module "pg" {
     max?: number;
   }
   export interface QueryConfig {
-    /** Prepared under it, once for each connection. */
+    /** The name under which it is prepared, once for each connection. */
     name?: string;
     text: string;
     values?: readonly unknown[];
@@ -70,7 +73,7 @@ declare module "pg" {
     constructor(config: ClientConfig);
     connect(): Promise<unknown>;
     query(query: string | QueryConfig): Promise<QueryResult>;
-    /** Answers to the methods of the query. */
+    /** The answers are passed to the methods of the query. */
     query(query: Submittable): void;
     on(event: "error", fn: (error: Error) => void): void;
     on(event: "end", fn: () => void): void;
@@ -78,7 +81,7 @@ declare module "pg" {
     on(event: "notice", fn: (notice: Notice) => void): void;
     off(event: "notice", fn: (notice: Notice) => void): void;
     end(): Promise<void>;
-    /** Not documented; used where `end` would wait for a silent server. */
+    /** Undocumented; used where `end` would wait for a silent server. */
     readonly connection: Connection;
   }
   /** Sends messages of the protocol. */
@@ -105,9 +108,9 @@ declare module "pg" {
   export interface CommandComplete {
     text: string;
   }
-  /** A query of a class of its own, such as those of `pg-cursor`. */
+  /** A query with a custom class, such as those of `pg-cursor`. */
   export interface Submittable {
-    /** The driver replaces it by one with a time limit. */
+    /** The driver replaces it by a callback with a time limit. */
     callback: (error: Error | null) => void;
     submit(connection: Connection): void;
     handleRowDescription(message: RowDescription): void;
@@ -127,11 +130,11 @@ declare module "pg" {
     on(event: "connect", fn: (client: PoolClient) => void): void;
     end(): Promise<void>;
   }
-  /** What the server said. */
+  /** An error that the server reported. */
   export class DatabaseError extends Error {
     /** SQLSTATE. */
     code?: string;
-    /** What to do. */
+    /** Advice about what to do. */
     hint?: string;
   }
 }

@@ -1,6 +1,5 @@
 /**
- * A queue of work that waits for permits; every change is followed by a new
- * decision.
+ * A queue of work that waits for permits; after every change it decides anew.
  */
 import type { Holder } from "./holders.ts";
 import { leastTimePolicy, type Limit, type Policy } from "./limits.ts";
@@ -29,16 +28,16 @@ interface Waiter {
 type WaitersByKey = Map<string, Waiter[]>;
 
 /**
- * Grants permits as its policy says. Work that may run starts at once. The rest
- * is checked again when a permit was granted or given back, a pause has ended,
- * or a waiter has left: by owner, then by the owner's keys in turn.
+ * Grants permits according to its policy. Work that may run starts at once. The
+ * rest is checked again when a permit was granted or given back, a pause has
+ * ended, or a waiter has left: by owner, then by the owner's keys in turn.
  */
 export class WaitList implements Holder {
   readonly usage: Usage;
   readonly #clock: Monotonic;
   readonly #policy: Policy;
   readonly #pause: () => Promise<void> | void;
-  /** By owner, in the order in which they had a turn. */
+  /** Waiters by owner, in the order of the owners' last turns. */
   readonly #waiting = new Map<string, WaitersByKey>();
   /** When a permit was last given back; monotonic milliseconds. */
   #freedAt = 0;
@@ -46,7 +45,7 @@ export class WaitList implements Holder {
   /**
    * @param pause is called when a permit is given back. The permit's slot stays
    * taken until the result has settled, so that other work runs between two
-   * permits. The result never rejects.
+   * permits. The result must never reject.
    */
   constructor(
     clock: Monotonic,
@@ -60,8 +59,8 @@ export class WaitList implements Holder {
   }
 
   /**
-   * Runs `work` with a permit, at once if it need not wait; returns or throws
-   * what it does. The signal ends the wait, as in `acquire`.
+   * Runs `work` with a permit, at once if it need not wait; returns its result
+   * or throws its error. The signal ends the wait, as in `acquire`.
    */
   async run<T>(
     ask: Ask,
@@ -82,7 +81,7 @@ export class WaitList implements Holder {
     return this.tryAcquire(ask) ?? await this.waitFor(ask, signal);
   }
 
-  /** As `acquire`, after `tryAcquire` has just returned nothing. */
+  /** Like `acquire`, after `tryAcquire` has just returned nothing. */
   waitFor(ask: Ask, signal?: AbortSignal): Promise<Permit> {
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -121,7 +120,7 @@ export class WaitList implements Holder {
     return permit;
   }
 
-  /** After a limit has become milder. */
+  /** Call it after a limit was relaxed. */
   recheck(): void {
     this.#dispatch();
   }
@@ -135,7 +134,7 @@ export class WaitList implements Holder {
     return { used: this.usage.used(), pausing: this.usage.pausing, waiting };
   }
 
-  /** As in `Holder`. A slot in its pause counts as free here. */
+  /** See `Holder`. A slot in its pause counts as free here. */
   oldestWaitMs(): number {
     const { pausing } = this.usage;
     this.usage.pausing = 0;
@@ -178,7 +177,7 @@ export class WaitList implements Holder {
     if (lines.size === 0) this.#waiting.delete(owner);
   }
 
-  /** Starts all that may run; called after every change. */
+  /** Starts all work that may run; called after every change. */
   #dispatch(): void {
     while (this.#waiting.size > 0 && this.#startNext());
     const { usage } = this;
@@ -205,7 +204,7 @@ export class WaitList implements Holder {
     return true;
   }
 
-  /** The waiter of each owner that may run first. */
+  /** For each owner, the waiter that may run first. */
   *#runnable(): Generator<[first: Waiter, owner: string]> {
     const { limit, keyLimit } = this.#policy;
     for (const [owner, lines] of this.#waiting) {
@@ -219,7 +218,7 @@ export class WaitList implements Holder {
   }
 }
 
-/** Puts an entry behind all others. */
+/** Moves an entry to the end. */
 function moveToEnd<V>(line: Map<string, V>, of: string): V {
   const value = line.get(of)!;
   line.delete(of);
@@ -229,7 +228,7 @@ function moveToEnd<V>(line: Map<string, V>, of: string): V {
 
 /**
  * The owner of a seller's heavy work: its documents, plans and writes share one
- * turn, so that no seller has two.
+ * turn, so that no seller gets two.
  */
 export function heavyOwner({ no }: { no: number }): string {
   return `${no}`;

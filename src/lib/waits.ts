@@ -1,6 +1,6 @@
-/** Waiting by a clock, which tests move. */
+/** Waiting by a clock, which tests can advance. */
 
-/** What a clock does. */
+/** The timers of a clock. */
 interface Timers {
   /** Calls `fn` once after `ms`, unless the returned function is called. */
   after(ms: number, fn: () => void): () => void;
@@ -25,7 +25,8 @@ export function pause(
 }
 
 /**
- * Waits for `work`, `ms` at most; rejects if `work` rejects within that time.
+ * Waits for `work`, but at most `ms`; rejects if `work` rejects within that
+ * time.
  */
 export async function waitAtMost(
   clock: Timers,

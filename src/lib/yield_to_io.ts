@@ -1,4 +1,7 @@
-/** Polls of the sockets to wait for; the second answers what the first read. */
+/**
+ * The number of polls of the sockets to wait for; the second one sends the
+ * answers to what the first one read.
+ */
 const POLLS = 2;
 
 /**
@@ -7,9 +10,9 @@ const POLLS = 2;
  * While anything is ready to run, Deno's event loop polls its sockets only once
  * in 61 turns (tokio's `event_interval`), which can be 61 pieces of work.
  * `setImmediate`, timers and calls to other threads may end without a poll; a
- * byte that this process sends to itself arrives only with one. Ten lanes of
- * work of 5 ms each delay others by 3 s with calls to another thread, by 60 ms
- * with this, which takes 0.1 ms.
+ * byte that this process sends to itself arrives only with one. Ten concurrent
+ * jobs of 5 ms each delay others by 3 s if they yield by calls to another
+ * thread, by 60 ms with this function, which takes 0.1 ms.
  */
 export function yieldToIo(): Promise<void> {
   return ioYield.yield();
@@ -23,7 +26,7 @@ export interface Loopback {
   receiver: Deno.Conn;
 }
 
-/** What `yieldToIo` does, on the connections that `open` returns. */
+/** Implements `yieldToIo`, on the connections that `open` returns. */
 export class IoYield {
   readonly #open: () => Promise<Loopback>;
   #loopback: Loopback | null = null;
@@ -45,8 +48,8 @@ export class IoYield {
       for (let poll = 0; poll < POLLS; poll++) await send(this.#loopback);
     } catch {
       this.#close();
-      // Without a loopback interface, or a file descriptor for it. A poll is
-      // likely, but not certain.
+      // There is no loopback interface, or no file descriptor for it. Then a
+      // poll is likely, but not certain.
       await crypto.subtle.digest("SHA-256", BYTE);
     }
   }
@@ -59,7 +62,7 @@ export class IoYield {
       try {
         end?.close();
       } catch {
-        // It is closed already.
+        // The connection is already closed.
       }
     }
   }

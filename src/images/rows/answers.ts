@@ -25,7 +25,7 @@ export interface Answer {
   attempt: number;
   code: string | null;
   message: string | null;
-  /** Of the version obtained; null if there is none. */
+  /** The validator of the obtained version; null if there is none. */
   validator: string | null;
 }
 
@@ -51,11 +51,11 @@ export type TransactionChange = readonly [id: string, change: ImagesChange];
 export interface Answered {
   changes: TransactionChange[];
   /**
-   * Images with requests that the outcome does not answer, so that they must be
+   * Images with requests that the outcome does not answer, so they must be
    * fetched again.
    */
   again: Set<string>;
-  /** Other images with requests that another write has to answer. */
+  /** Other images, with requests that another write must answer. */
   left: Set<string>;
 }
 
@@ -93,9 +93,10 @@ export async function answerWaiting(
 }
 
 /**
- * Updates the requests for which this failure was the last attempt, although
- * the job continues for later ones. They have had as many attempts, and as much
- * time, as a separate job; if there are very many, each failure updates some.
+ * Updates the requests for which this failure was the last attempt, while the
+ * job continues for later requests. They have had as many attempts and as much
+ * time as with a job of their own. If there are very many, each failure updates
+ * some.
  */
 export async function answerExhausted(
   tx: Tx,
@@ -121,9 +122,9 @@ export async function answerExhausted(
 }
 
 /**
- * Whether an outcome answers a request: it was made before the attempt began,
- * or the outcome is a success and the request, made meanwhile, is for this
- * version or for none in particular.
+ * Whether an outcome answers a request: the request was made before the attempt
+ * began; or it was made meanwhile, the outcome is a success, and the request is
+ * for this version or for any.
  */
 function answersRow(answer: Answer, row: Waiting): boolean {
   if (row.after_attempt < answer.attempt) return true;
@@ -136,7 +137,7 @@ interface AnsweredRow {
   answer: Answer;
 }
 
-/** Counts of references of a transaction by outcome. */
+/** A transaction's counts of references by outcome. */
 type Counts = Record<Answer["status"], number>;
 
 async function writeAnswers(

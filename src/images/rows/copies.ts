@@ -1,4 +1,4 @@
-/** Which copies are stored, and which of them are still needed. */
+/** Finds stored copies, and those that are still needed. */
 import type { StoredFile } from "../image.ts";
 import { touchProductsOf } from "../shown_images.ts";
 import {
@@ -25,7 +25,7 @@ export interface StoredCopy extends StoredFile {
   bytes: number;
 }
 
-/** A condition: another table has rows for a row of `images`. */
+/** The condition that another table has rows for a row of `images`. */
 const existsIn = (table: string, more = "") =>
   `EXISTS (SELECT 1 FROM ${table} o
    WHERE o.seller_no = images.seller_no AND o.image_id = images.id${more})`;
@@ -69,7 +69,7 @@ export async function hasCopies(sql: Sql): Promise<boolean> {
   return (await copiesAfter(sql, "", 1)).length > 0;
 }
 
-/** Those of `copiesUnder` that a product shows or an upload waits for. */
+/** The copies of `copiesUnder` that a product shows or an upload waits for. */
 export async function neededCopiesUnder(
   sql: Sql,
   prefix: string,
@@ -114,17 +114,18 @@ interface LookedAt extends ImageKey {
   unneeded_since: number | null;
   needed: number;
   /**
-   * The image has a copy, or no upload names it, so there is something to give
-   * up.
+   * Whether there is something to give up: a copy, or a row that no upload
+   * uses.
    */
   isMore: number;
 }
 
 /**
- * Records for the next images after `after` since when nothing needs them:
- * `now`, if that is new. Gives up those that nothing has needed since `since`:
- * their copies, and their rows if no upload names them. Returns the last image
- * read, null at the end, and how many were given up. Times in Unix milliseconds.
+ * Processes the next images after `after`: records `now` for those that have
+ * just become unneeded, and gives up those that nothing has needed since
+ * `since`: their copies, and their rows if no upload uses them. Returns the
+ * last image read, null at the end, and how many were given up. Times in Unix
+ * milliseconds.
  */
 export async function forgetUnneeded(
   tx: Tx,
@@ -141,7 +142,7 @@ export async function forgetUnneeded(
     [after.sellerNo, after.id],
   );
   const last = images.length < STEP_ROWS ? null : images[STEP_ROWS - 1];
-  // As all writes lock the images of a seller.
+  // In the order in which all writes lock the images of a seller.
   images.sort((a, b) =>
     a.sellerNo - b.sellerNo || (a.url_key < b.url_key ? -1 : 1)
   );
@@ -168,7 +169,7 @@ export async function forgetUnneeded(
   return { last, forgotten: old.length };
 }
 
-/** Gives up those of these images of a seller that nothing needs now. */
+/** Gives up those of these images that nothing needs now. */
 async function giveUp(
   tx: Tx,
   sellerNo: number,

@@ -72,17 +72,17 @@ interface LeasedRow extends LockedImage {
   crashes: number;
 }
 
-/** How an attempt ended, and the job if it is not due again. */
+/** How an attempt ended, and its job unless that is due again. */
 interface Ending extends Answer {
   state: "stored" | "failed";
   /** Whether products show another image than before. */
   visible: boolean;
 }
 
-/** A result with the row of its image before the write. */
+/** A result, and the row of its image before the write. */
 interface Result extends AttemptResult {
   row: LeasedRow;
-  /** How many bytes more than the former copy the new one takes. */
+  /** By how many bytes the new copy is larger than the former one. */
   more: number;
   ending: Ending;
 }
@@ -91,11 +91,11 @@ interface Result extends AttemptResult {
 export interface Settled {
   /** The transactions and imports whose counters changed. */
   progressed: Set<string>;
-  /** The imports that are over with their last image. */
+  /** The imports that end with their last image. */
   ended: string[];
   /**
-   * Leases of results to be recorded again, because more requests wait for
-   * those images than one write answers.
+   * Leases of results that must be recorded again, because more requests wait
+   * for those images than one write answers.
    */
   left: string[];
 }
@@ -123,7 +123,7 @@ export async function settleImages(
       : null;
     const hasCrashed = outcome.kind === "crashed";
     const crashes = row.crashes + Number(hasCrashed);
-    // The copy was found missing meanwhile: fetch it, unconditionally.
+    // Meanwhile the copy was found to be missing, so fetch it unconditionally.
     const isMissing = outcome.kind === "unmodified" && row.sha256 === null;
     if (isMissing || (hasCrashed && crashes < CRASHES)) {
       atOnce.push({ ...result, dueAt: at, values: [crashes] });
@@ -158,7 +158,8 @@ export async function settleImages(
     at,
   );
   const changed = [...exhausted, ...changes];
-  // Last: a part of an import locks its products before these counts.
+  // Done last, because a part of an import locks its products before these
+  // counts.
   const imports = await addImagesOfParts(tx, sellerNo, changed, at);
   return {
     progressed: new Set([...changed.map(([id]) => id), ...imports]),
@@ -171,7 +172,7 @@ function answersOf(results: readonly Result[]): Map<string, Answer> {
   return new Map(results.map(({ id, ending }) => [id, ending]));
 }
 
-/** The results under held leases; images beyond the quota fail. */
+/** The results whose leases are still held; images beyond the quota fail. */
 async function heldResults(
   tx: Tx,
   sellerNo: number,
@@ -232,9 +233,9 @@ function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
 }
 
 /**
- * Locks the rows: no request can join these images before the commit without
- * being answered. In the order of `url_key` alone, SQLite would read all images
- * of the seller.
+ * Locks the rows, so that no request can join these images before the commit
+ * without being answered. In the order of `url_key` alone, SQLite would read
+ * all images of the seller.
  */
 async function leasedRows(
   tx: Tx,

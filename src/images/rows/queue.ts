@@ -1,6 +1,6 @@
 /**
- * The image queue: which jobs are due, and who holds them. Its lanes are the
- * origins of the URLs.
+ * The image queue: due jobs, and who holds them. Its lanes are the origins of
+ * the URLs.
  */
 import { IMAGES, type StoredFile } from "../image.ts";
 import type { ImageType } from "../image_types.ts";
@@ -11,7 +11,7 @@ import {
   waitingSellers,
 } from "../../jobs/lease_queue.ts";
 
-/** The most that one claim takes of a seller's due jobs at one origin. */
+/** How many of a seller's due jobs at one origin a claim may take. */
 export interface ImageShare {
   sellerNo: number;
   /** The public id of the seller. */
@@ -20,13 +20,13 @@ export interface ImageShare {
   limit: number;
 }
 
-/** A job under our lease. */
+/** A job under a lease of this process. */
 export interface ClaimedImage
   extends Omit<ImageShare, "limit">, Required<Leased> {
   url: string;
-  /** The stored copy, to be replaced if it is out of date. */
+  /** The stored copy, which is replaced if it is out of date. */
   copy: (StoredFile & { validator: string | null }) | null;
-  /** Bytes that the quota leaves for it. */
+  /** Bytes that the quota leaves for the image. */
   room: number;
 }
 
@@ -92,8 +92,8 @@ interface JobRow extends Pick<ClaimedImage, "id" | "lease" | "order" | "url"> {
 }
 
 /**
- * Claims due jobs of a seller at one origin, the longest due first. `room`: what
- * the seller's quota leaves beside its stored copies.
+ * Claims due jobs of a seller at one origin, the longest due first. `room` is
+ * what the seller's stored copies leave of its quota.
  */
 export async function claimImages(
   tx: Tx,

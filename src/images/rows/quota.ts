@@ -1,6 +1,6 @@
 /**
- * The image quota of a seller: the bytes of the stored copies of its URLs, each
- * counted once for each URL until the copy is given up.
+ * The image quota of a seller: the bytes of the stored copies, counted once for
+ * each URL until the copy is given up.
  */
 import {
   placeholders,
@@ -10,7 +10,7 @@ import {
 } from "../../database/db.ts";
 import { addUsage, lockUsage, quotaOf } from "../../sellers/usage_rows.ts";
 
-/** Bytes that a seller's quota leaves beside its stored copies. */
+/** Bytes that a seller's stored copies leave of its quota. */
 export async function imageRoom(
   sql: Sql,
   sellerNo: number,
@@ -25,15 +25,18 @@ export async function imageRoom(
   return limit - used;
 }
 
-/** A new copy of an image, and how many bytes more than the former it takes. */
+/**
+ * A new copy of an image, and by how many bytes it is larger than the former
+ * one.
+ */
 export interface NewCopy {
   id: string;
   more: number;
 }
 
 /**
- * The ids of new copies of a seller for which there is no room. Locks the usage,
- * to which the caller adds those that it keeps.
+ * The ids of a seller's new copies for which there is no room. Locks the usage,
+ * to which the caller adds the other copies.
  */
 export async function copiesBeyondQuota(
   tx: Tx,

@@ -5,7 +5,9 @@
  */
 import type { Holder } from "../../lib/holders.ts";
 
-/** It holds the calls in progress, and those that wait to begin. */
+/**
+ * As a holder, it reports the calls in progress and those that wait to begin.
+ */
 export interface ImageStore extends Required<Holder> {
   /**
    * Creates the local folders; does not contact a remote store. `isNew`: no
@@ -24,17 +26,17 @@ export interface ImageStore extends Required<Holder> {
   receive(lease: string): IncomingImage;
   /** Metadata of a file; null if there is none. */
   stat(file: string): Promise<ImageFile | null>;
-  /** The bytes of a file, or a range of them; null if there is none. */
+  /** The content of a file, or a range of it; null if there is no such file. */
   read(file: string, range?: ByteRange): Promise<ImageBytes | null>;
-  /** Those of these files, in order, that do not exist. */
+  /** Those of these files that do not exist, in order. */
   missing(files: readonly string[]): Promise<string[]>;
-  /** The stored files whose names start with these two digits, in order. */
+  /** The names of stored files that start with these two digits, in order. */
   names(prefix: string): Promise<string[]>;
   /** Removes a file, if there is one. */
   remove(file: string): Promise<void>;
   /**
-   * Removes the partial downloads, which are on this machine, that were last
-   * written before this time (Unix milliseconds); returns how many.
+   * Removes the partial downloads on this machine that were last written before
+   * this time (Unix milliseconds); returns how many.
    */
   sweepTemporaryFiles(before: number): Promise<number>;
 }
@@ -57,7 +59,7 @@ export interface IncomingImage {
 }
 
 export interface ImageFile {
-  /** As `imageFile()` returns it. */
+  /** The name, as `imageFile()` returns it. */
   name: string;
   bytes: number;
   /** Time of the last write, Unix milliseconds. */
@@ -71,7 +73,7 @@ export interface ByteRange {
 }
 
 export interface ImageBytes {
-  /** Of the body. */
+  /** Length of the body. */
   bytes: number;
   /** Read it to the end, or cancel it. */
   body: ReadableStream<Uint8Array>;

@@ -25,7 +25,7 @@ export function isAtDisk(mark: DiskMark): boolean {
 /** This thread's flag; private until `leaveMarksIn` replaces it. */
 let own = new Int32Array(newDiskMark());
 
-/** Makes this thread set the given flag from now on. */
+/** Makes this thread use the given flag from now on. */
 export function leaveMarksIn(mark: DiskMark): void {
   own = new Int32Array(mark);
 }
@@ -50,9 +50,9 @@ export const diskThreads = new WaitList(systemClock, {
 });
 
 /**
- * Calls `call`, which makes another thread wait for the disk. A stalled disk
- * occupies a limited number of threads, so that name look-ups continue and no
- * host is blamed.
+ * Calls `call`, which blocks another thread until the disk answers. A stalled
+ * disk blocks only a limited number of threads, so that name look-ups continue
+ * and no host is blamed.
  */
 export function diskTurn<T>(call: () => Promise<T>): Promise<T> {
   return diskThreads.run({}, call);

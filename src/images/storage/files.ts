@@ -3,8 +3,8 @@ import type { ImageFile } from "./blob_store.ts";
 import { diskTurn } from "./disk_call.ts";
 
 /**
- * Metadata of a file in the folder; null if it no longer exists, or is none: to
- * open a FIFO would wait for its writer.
+ * Metadata of a file in the folder; null if it no longer exists or is no
+ * regular file: opening a FIFO would wait for its writer.
  */
 export async function statFile(
   folder: string,

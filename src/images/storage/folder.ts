@@ -82,8 +82,8 @@ export class FolderStore implements ImageStore {
   }
 
   /**
-   * Only if the folder is a store: a mount point without its mount must stay
-   * empty.
+   * Created only if the folder is a store: a mount point without its mount must
+   * stay empty.
    */
   #makeFolderOf(file: string): void {
     if (!exists(`${this.#folder}/${MARKER}`)) throw unknownFolder(this.#folder);
@@ -165,7 +165,7 @@ async function reading<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The next `length` bytes of a file, which is closed after them. */
+/** The next `length` bytes of a file, which is then closed. */
 function part(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
   let left = length;
   return new ReadableStream({

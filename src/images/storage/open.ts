@@ -8,7 +8,7 @@ import { s3SettingsOf } from "../../object_storage/settings.ts";
 import { S3Store } from "./s3.ts";
 import type { ImageStore } from "./blob_store.ts";
 
-/** Can be sent to the image worker, which opens the same store. */
+/** Can be sent to the image worker, so that it opens the same store. */
 export interface ImageStoreSettings {
   /** The store, or the folder of partial downloads for a remote store. */
   folder: string;
@@ -16,7 +16,7 @@ export interface ImageStoreSettings {
   s3: S3Settings | null;
 }
 
-/** The folder of images outside the data folder; null: there is none. */
+/** The folder of images outside the data folder; null if there is none. */
 export function ownImageFolder(
   { imageStore }: Pick<Config, "imageStore">,
 ): string | null {

@@ -92,7 +92,7 @@ export class S3Store implements ImageStore {
     return { bytes, body: answer.stream() };
   }
 
-  /** Lists what lies between the first and the last. */
+  /** Lists all names from the first of these files to the last. */
   async missing(files: readonly string[]): Promise<string[]> {
     const last = files.at(-1);
     if (last === undefined) return [];
@@ -124,7 +124,7 @@ export class S3Store implements ImageStore {
     return sweepTemporaryFolder(this.#partFolder, before);
   }
 
-  /** The keys of each page of a list. */
+  /** The keys of each page of a listing. */
   async *#pages(
     prefix: string,
     from: Record<string, string> = {},
@@ -147,7 +147,7 @@ export class S3Store implements ImageStore {
       file: null,
       query: {
         "list-type": "2",
-        // XML cannot hold every key.
+        // XML cannot represent every key.
         "encoding-type": "url",
         "max-keys": `${this.#pageKeys}`,
         prefix,

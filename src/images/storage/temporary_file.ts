@@ -1,7 +1,7 @@
 /**
  * An image being received: a small one stays in memory until it is inspected, a
- * larger one goes to a temporary file. Only the flush, which waits for the disk
- * itself, runs on another thread.
+ * larger one goes to a temporary file. Only the flush, which waits for the
+ * disk, runs on another thread.
  */
 import { diskCall, diskTurn } from "./disk_call.ts";
 import { filesIn, statFile, unlessGone } from "./files.ts";
@@ -11,10 +11,10 @@ import type { IncomingImage } from "./blob_store.ts";
 const TEMPORARY_ENDING = ".part";
 const BUFFER_BYTES = 256 * 1024;
 
-/** Buffers to reuse; as many as were ever needed at once. */
+/** Free buffers, for reuse; as many as were ever needed at once. */
 const spare: Uint8Array<ArrayBuffer>[] = [];
 
-/** `ImageStore.sweepTemporaryFiles` for a folder. */
+/** Implements `ImageStore.sweepTemporaryFiles` for a folder. */
 export async function sweepTemporaryFolder(
   folder: string,
   before: number,
@@ -30,7 +30,7 @@ export async function sweepTemporaryFolder(
   return swept;
 }
 
-/** The file of a probe; the next probe overwrites what a crash left. */
+/** The file of a probe; after a crash, the next probe overwrites it. */
 const PROBE = "store.probe";
 const PROBE_BYTES = 64 * 1024;
 
@@ -103,8 +103,8 @@ export class TemporaryFile implements IncomingImage {
   }
 
   /**
-   * Renames it once its bytes are on the disk. The folder of `path` is made
-   * when it is needed.
+   * Renames the file once its bytes are on the disk. Calls `makeFolder` if the
+   * folder of `path` is missing.
    */
   async move(path: string, makeFolder: () => void): Promise<void> {
     const file = this.#flush();
@@ -122,7 +122,7 @@ export class TemporaryFile implements IncomingImage {
     this.#moved = true;
   }
 
-  /** Closes it, and removes it unless it was moved. */
+  /** Closes the file, and removes it unless it was moved. */
   async discard(): Promise<void> {
     this.#giveBack();
     if (this.#file === null) return;
@@ -131,11 +131,11 @@ export class TemporaryFile implements IncomingImage {
     try {
       await diskTurn(() => Deno.remove(this.#path));
     } catch {
-      // A maintenance job removes it.
+      // A maintenance job removes the file.
     }
   }
 
-  /** The bytes that are not in the file yet. */
+  /** The bytes that are not yet in the file. */
   #takeBuffer(): Uint8Array<ArrayBuffer> {
     return this.#buffer?.subarray(0, this.#filled) ?? new Uint8Array();
   }

@@ -1,5 +1,5 @@
 /**
- * One download in the image worker: fetched through the outbound client, hashed
+ * One download of the image worker: fetched through the outbound client, hashed
  * on arrival, inspected, stored.
  */
 import { createHash } from "node:crypto";
@@ -43,9 +43,9 @@ export interface ImageFetcherOptions
   onFault: (error: unknown) => void;
 }
 
-/** The part of the outbound client that it uses. */
+/** The methods of the outbound client that a download uses. */
 export type ImageSource = Pick<Outbound, "get">;
-/** The part of the store that it uses. */
+/** The methods of the store that a download uses. */
 export type ImageTarget = Pick<ImageStore, "receive" | "stat">;
 
 interface Job {
@@ -188,7 +188,7 @@ export class ImageFetcher {
 interface Received {
   sha256: string;
   validator: string | null;
-  /** As in `StreamedAnswer`. */
+  /** See `StreamedAnswer`. */
   isEndMarked: boolean;
 }
 
@@ -228,9 +228,10 @@ async function keepImage(
 }
 
 /**
- * A body that ends with its connection may have been truncated; only the image
- * itself can tell. If the image is incomplete, the body counts as truncated;
- * with a length or chunks, it counts as what the host has.
+ * A body that ends with its connection may have been truncated, which only the
+ * image itself shows. If the image is incomplete, the body counts as truncated.
+ * A body with a length or chunks is complete, so an incomplete image is the
+ * host's own.
  */
 const CUT_OFF: ImageOutcome = {
   kind: "failed",
@@ -241,8 +242,8 @@ const CUT_OFF: ImageOutcome = {
 };
 
 /**
- * What an `OutboundError` means for an image, and whether to retry; null if the
- * cause is on our side.
+ * The outcome for each kind of `OutboundError`, and whether to retry; null if
+ * the cause is in this service.
  */
 const OUTBOUND: Record<
   OutboundErrorKind,
@@ -266,7 +267,7 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof OutboundError && error.kind === "too_large";
 }
 
-/** What an error means for the image; null if it is unexpected. */
+/** The outcome for an error; null if it is unexpected. */
 function outcomeOfError(error: unknown): ImageOutcome | null {
   if (error instanceof OutboundError) {
     const failure = OUTBOUND[error.kind];

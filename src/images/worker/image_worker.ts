@@ -20,9 +20,9 @@ import { ResultBatch } from "./result_batch.ts";
 
 export interface ImageWorkerOptions {
   clock: Clock;
-  /** How it reaches hosts; the system's network by default. */
+  /** How to reach hosts; the system's network by default. */
   network?: Partial<Network>;
-  /** Opens the store that the settings name. */
+  /** Opens the store of the settings. */
   openStore: (settings: ImageWorkerSettings) => ImageStore;
   /** Sends a message to the main thread. */
   post: (message: FromImageWorker) => void;
@@ -46,7 +46,7 @@ export class ImageWorker {
     );
   }
 
-  /** All zero when it has no job. */
+  /** All zero if it has no job. */
   inUse(): InUse {
     return {
       ...this.#store?.inUse(),
@@ -93,11 +93,11 @@ export class ImageWorker {
   }
 
   /**
-   * Sends the results first: a job that is neither among them nor in progress
+   * Sends the results first: a job that is neither reported nor in progress
    * counts as lost.
    */
   #beat(): void {
-    // Out of memory, a thread may skip its `finally` blocks and live on.
+    // If memory runs out, a thread may skip its `finally` blocks and continue.
     if (this.#fetcher?.inspecting) {
       return this.breakDown("it stopped at an image");
     }

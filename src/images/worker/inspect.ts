@@ -3,13 +3,14 @@
  * decoded.
  *
  * The bytes are untrusted, and a thread that loops cannot be stopped: on Deno
- * 2.9.6 `terminate()` leaves a running loop running, on a core of its own. So
+ * 2.9.6 a running loop continues after `terminate()`, and occupies a core. So
  * each format is read in one loop that counts its steps (`formats/reader.ts`).
- * The libraries tried (`dependencies.md`) give the size of an image, but neither
- * its frames nor whether it is complete. A child process could be killed, but it was measured at 35 ms to
- * start, 12 MB, and 0.11 to 0.16 ms to send an image and its result, where
- * reading a header takes 0.01 ms; and the service would need the permission to
- * start programs, which is the permission to do anything.
+ * The libraries tried (`dependencies.md`) give the size of an image, but
+ * neither its frames nor whether it is complete. A child process could be
+ * killed, but it was measured at 35 ms to start, 12 MB, and 0.11 to 0.16 ms to
+ * send an image and its result, where reading a header takes 0.01 ms; and the
+ * service would need the permission to start programs, which is the permission
+ * to do anything.
  */
 import { type ImageType, imageTypeName } from "../image_types.ts";
 import {
@@ -22,7 +23,7 @@ import { FORMATS, sniffImage } from "./formats/signature.ts";
 const PIXEL_LIMIT = 64_000_000;
 const FRAME_LIMIT = 1_000;
 
-/** What the header says. */
+/** The data of the header. */
 export interface ImageHeader {
   type: ImageType;
   width: number;
@@ -63,7 +64,7 @@ function headerOf(type: ImageType, reader: ImageReader): FormatHeader {
     const header = FORMATS[type].read(reader, FRAME_LIMIT);
     if (header !== null && header.width > 0 && header.height > 0) return header;
   } catch (error) {
-    // Otherwise the file ends too early.
+    // A RangeError means that the file ends too early.
     if (!(error instanceof RangeError)) throw error;
   }
   throw new ImageRefusal(

@@ -26,8 +26,8 @@ export function markedLease(mark: JobMark): string | null {
 
 /**
  * Calls `work`, and marks the job with this lease as being inspected meanwhile.
- * A mark that is there is of a job at which the thread stopped, out of memory,
- * and stays. The lease is ASCII, of at most 128 characters.
+ * If there is already a mark, the thread stopped at that job for lack of
+ * memory, and the mark stays. The lease is ASCII, of at most 128 characters.
  */
 export function marked<T>(mark: JobMark, lease: string, work: () => T): T {
   const length = new Int32Array(mark, 0, 1);

@@ -30,8 +30,8 @@ export interface DownloadSource {
 }
 
 /**
- * Whether each origin answered its latest request, in any way; undefined: it was
- * never requested, or was forgotten.
+ * Whether each origin answered its latest request, in any way; undefined if it
+ * was never requested or is no longer known.
  */
 export class OriginHistory extends RecentValues<boolean> {
   constructor() {
@@ -44,14 +44,14 @@ const ALL_UNPROVEN = "unproven";
 
 /**
  * The downloads that the worker may still be given; see the top of this file.
- * Each plan creates a new object and takes permits from it. Permits need not be
- * returned, so none can leak.
+ * Each plan creates a new object and takes permits from it. The permits are not
+ * given back, so none can leak.
  */
 export class DownloadLimits {
   readonly #history: OriginHistory;
   readonly #usage: Usage;
 
-  /** `owners`: how long each seller's downloads take. */
+  /** @param owners how long each seller's downloads take */
   constructor(
     history: OriginHistory,
     owners: Owners,

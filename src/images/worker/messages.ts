@@ -14,7 +14,9 @@ export interface ImageWorkerSettings {
   allowPrivate: readonly string[];
   /** Milliseconds that a host may take to begin its answer. */
   answerMs: number;
-  /** Set while it waits for the disk and can therefore send nothing. */
+  /**
+   * Set while the worker waits for the disk and therefore cannot send anything.
+   */
   diskMark: DiskMark;
   /**
    * The job that the worker is inspecting, in case it dies during the
@@ -47,7 +49,7 @@ export type ToImageWorker =
 export type FromImageWorker =
   /**
    * The worker has started or was pinged; lists the jobs that have not ended;
-   * `waitMs` is as `oldestWaitMs` of a holder.
+   * `waitMs` is `oldestWaitMs` of the worker as a holder.
    */
   | { type: "beat"; jobs: ImageProgress[]; waitMs: number }
   | { type: "done"; results: FetchedImage[] }
@@ -55,5 +57,5 @@ export type FromImageWorker =
   | { type: "fault"; error: string }
   /** An uncaught error occurred: the worker must be terminated. */
   | { type: "broken"; error: string }
-  /** The answer to `stop`: nothing follows, and no partial file is left. */
+  /** The answer to `stop`: no message follows, and no partial file is left. */
   | { type: "stopped" };

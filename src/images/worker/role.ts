@@ -1,6 +1,6 @@
 /**
- * The image role: claims due jobs, sends them to the image worker, records what
- * it reports.
+ * The image role: claims due jobs, sends them to the image worker, records the
+ * results that it reports.
  *
  * Each round reads the queue once and makes at most one write for each seller,
  * with the reported and the claimed jobs; a busy worker fills the next round
@@ -46,15 +46,16 @@ import { forEachSeller, releaseLeases } from "../../jobs/lease_queue.ts";
 import { Owners, type Permit, Usage } from "../../lib/usage.ts";
 
 /**
- * Pause before the next round if one did not read the whole queue. Without it, an
- * image behind many dead hosts of its seller waits a second for each 64.
+ * Pause before the next round if a round did not read the whole queue. Without
+ * such rounds, an image behind many dead hosts of its seller would wait a
+ * second for every 64 of them.
  */
 const NEXT_CLAIM_MS = 50;
 /** Nothing is claimed for this long after this process aborted a download. */
 const INTERRUPTED_PAUSE_MS = 1_000;
 
 /** What tests replace. */
-/** What is done in the write with which an import is over. */
+/** Work to do in the write with which an import ends. */
 export type ImportEnded = (
   tx: Tx,
   key: { sellerNo: number; importId: string },
@@ -69,7 +70,7 @@ export interface ImageRoleOptions {
    * Milliseconds that a host may take to begin its answer; 10,000 by default.
    */
   answerMs?: number;
-  /** Shared by the roles of a process, which follow each other. */
+  /** Shared by successive roles of a process. */
   hanging?: HangingWorkers;
 }
 
@@ -79,7 +80,7 @@ interface HeldImage extends ClaimedImage {
    * without one. null: in flight.
    */
   end: AttemptOutcome | "released" | null;
-  /** Given back when its result is known. */
+  /** Given back when the result is known. */
   permit: Permit;
 }
 
@@ -88,7 +89,7 @@ type RoleServices = Pick<
   "config" | "deps" | "db" | "signals" | "images" | "metrics"
 >;
 
-/** A lease is held until the result of its job is on disk. */
+/** Holds each lease until the result of its job is on disk. */
 export class ImageRole extends LeasedRole<HeldImage> {
   readonly #services: RoleServices;
   readonly #importEnded: ImportEnded;
@@ -98,7 +99,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
   readonly #usage: Usage;
   #next = FIRST_ROUND;
   #abandoned = false;
-  /** Nothing is claimed before; monotonic milliseconds. */
+  /** No job is claimed before this time, in monotonic milliseconds. */
   #claimsFrom = 0;
   /** When the worker last reported something; monotonic milliseconds. */
   #reportedAt = 0;
@@ -204,7 +205,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     const nextAt = Math.min(
       picked.nextDue,
       // Counted from the end of the round, however long it took, so that other
-      // work runs in between.
+      // work can run in between.
       picked.more ? deps.clock.now() + NEXT_CLAIM_MS : Infinity,
     );
     return { ...found, againInMs: Math.max(1, nextAt - now) };
@@ -235,7 +236,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
   }
 
   /**
-   * Records results, claims jobs and hands them to the worker, in a write for
+   * Records results, claims jobs and sends them to the worker, in a write for
    * each seller. Returns how many jobs it claimed.
    */
   async #write(
@@ -263,7 +264,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
         if (this.#abandoned) return [];
         left = await this.#recordEnds(tx, sellerNo, ended);
         if (shares.length === 0) return [];
-        // In one round trip with the claims.
+        // Read in the round trip of the claims.
         const room = imageRoom(tx, sellerNo, config.imageQuota);
         const claims = await Promise.all(
           shares.map((share) => claimImages(tx, share, { ...terms, room })),
@@ -284,11 +285,13 @@ export class ImageRole extends LeasedRole<HeldImage> {
 
   #fetch(claims: readonly ClaimedImage[]): void {
     if (this.#thread.ready) return this.#thread.fetch(claims);
-    // The worker died while they were being claimed.
+    // The worker died while the jobs were being claimed.
     for (const claim of claims) giveBack(this.leases.get(claim)!);
   }
 
-  /** Returns the leases of results to be recorded again; see `Settled`. */
+  /**
+   * Returns the leases of results that must be recorded again; see `Settled`.
+   */
   async #recordEnds(
     tx: Tx,
     sellerNo: number,
@@ -348,7 +351,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     this.#services.signals.images.notify();
   }
 
-  /** Counts attempts; `settleImages` counts the jobs that end. */
+  /** Counts attempts; `settleImages` counts jobs that end. */
   #count({ outcome, ms, bytes }: FetchedImage): void {
     const { images, imageBytes, imageFetch } = this.#services.metrics;
     images.add(1, outcome.kind, outcome.kind === "failed" ? outcome.code : "");
@@ -359,7 +362,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     recordSpan("image.fetch", ms, { outcome: outcome.kind, code, bytes });
   }
 
-  /** Jobs that the worker has and has not reported. */
+  /** Jobs that the worker has and has not reported yet. */
   #inFlight(): HeldImage[] {
     return this.leases.rows().filter(({ end }) => end === null);
   }
@@ -375,7 +378,8 @@ export class ImageRole extends LeasedRole<HeldImage> {
 }
 
 /**
- * Ends a job without a result: nothing counts against the image or its seller.
+ * Ends a job without a result, which does not count against the image or its
+ * seller.
  */
 function giveBack(job: HeldImage): void {
   job.permit.cancel();

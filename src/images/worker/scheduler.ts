@@ -1,6 +1,6 @@
 /**
- * Chooses from which sellers and origins due images are claimed next: in turns
- * of sellers, and of the origins of each, as far as the limits allow.
+ * Chooses the sellers and origins whose due images are claimed next: sellers in
+ * turn, and the origins of each seller in turn, within the limits.
  */
 import type { Sql } from "../../database/db.ts";
 import {
@@ -29,13 +29,13 @@ export interface RoundRobin {
 
 export const FIRST_ROUND: RoundRobin = { sellerNo: 0, origins: new Map() };
 
-/** The result of one read. It is a plan: the claims decide. */
+/** The result of one read. It is only a plan: a claim may find fewer jobs. */
 export interface Picked {
-  /** What to claim. */
+  /** The jobs to claim. */
   shares: ImageShare[];
   /** When the first job at another origin is due; Unix milliseconds. */
   nextDue: number;
-  /** Whether there may be more that was not read. */
+  /** Whether there may be more jobs that were not read. */
   more: boolean;
   /** Where the next read starts. */
   round: RoundRobin;
@@ -72,7 +72,8 @@ export async function pickImages(
   const sellers = await sellersInTurn(sql, round.sellerNo);
   const queues: ImageShare[][] = [];
   for (const seller of sellers) {
-    // The downloads of others end first, and another read follows every end.
+    // The seller has no room until one of its downloads ends, which causes
+    // another read.
     if (!limits.hasRoom(seller.id)) continue;
     queues.push(await dueOrigins(sql, seller, now, origins, picked));
   }
@@ -93,7 +94,7 @@ async function sellersInTurn(
   return [...later, ...others].slice(0, SELLERS);
 }
 
-/** The origins at which one seller has due jobs, without a limit yet. */
+/** The origins at which one seller has due jobs; limits are not applied yet. */
 async function dueOrigins(
   sql: Sql,
   { no: sellerNo, id: sellerId }: PendingSeller,
@@ -117,8 +118,8 @@ async function dueOrigins(
 }
 
 /**
- * Gives a place to each seller in turn, and within a seller to each origin,
- * until nothing has room.
+ * Gives one slot to each seller in turn, and of a seller to each origin in
+ * turn, until nothing has room.
  */
 function takeInTurns(
   queues: ImageShare[][],
@@ -129,7 +130,7 @@ function takeInTurns(
   while (waiting.length > 0) {
     for (const queue of waiting) {
       const share = queue.shift();
-      // A share without room now gets none later in this plan.
+      // A share without room gets none later in this plan.
       if (share === undefined || limits.room(share) === 0) continue;
       limits.take(share);
       share.limit++;

@@ -2,13 +2,13 @@
  * Starts the thread of an image worker.
  *
  * On Deno 2.9.6 `terminate()` does not stop running JavaScript: the worker's
- * `exit` event comes at once, and the thread goes on. The thread has really
+ * `exit` event comes at once, but the thread continues. The thread has really
  * ended when a message channel that it holds is closed.
  */
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { FromImageWorker, ToImageWorker } from "./messages.ts";
 
-/** A worker, as the main thread sees it. */
+/** A worker as the main thread sees it. */
 export interface SpawnedWorker {
   post(message: ToImageWorker): void;
   /** Ends it, unless it hangs. */
@@ -17,7 +17,7 @@ export interface SpawnedWorker {
   readonly ended: Promise<void>;
 }
 
-/** Called from the next turn of the event loop on. */
+/** Called at the next turn of the event loop at the earliest. */
 export interface WorkerEvents {
   message(message: FromImageWorker): void;
   died(why: string): void;
@@ -30,8 +30,8 @@ export interface WorkerEvents {
 export type SpawnWorker = (events: WorkerEvents) => SpawnedWorker;
 
 /**
- * Starts threads of this module; `heapMb`: MiB of the heap of each, which does
- * not contain the images themselves.
+ * Starts threads of this module. `heapMb` is the size of each one's heap in
+ * MiB, which does not include the images themselves.
  */
 export function threadSpawner(
   module = new URL("./worker.ts", import.meta.url),

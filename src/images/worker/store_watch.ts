@@ -1,8 +1,8 @@
 /**
- * Knows whether the image store accepts images. Once a download fails at the
+ * Tracks whether the image store accepts images. Once a download fails at the
  * store, no more are started; one small probe at a time then finds out when
  * they can continue. So ten thousand jobs do not each try a full store, and a
- * job that waits for it loses no attempt.
+ * job that waits for the store loses no attempt.
  */
 import type { ImageStore } from "../storage/blob_store.ts";
 import { storeFailureOf } from "../storage/failure.ts";
@@ -11,10 +11,10 @@ import { OngoingFailure } from "../../jobs/ongoing_failure.ts";
 import { Signal } from "../../jobs/signals.ts";
 import type { StoreFailure } from "../image.ts";
 
-/** Between two probes of a failing store; doubled each time. */
+/** The pause between probes of a failing store; doubled each time. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
-/** A store that was not used for this long is probed, too. */
+/** A store that was not used for this long is also probed. */
 const QUIET_MS = 15_000;
 /** The trouble until the first probe has ended; a probe may hang. */
 const NO_ANSWER = "the image store has not answered yet";

@@ -2,8 +2,8 @@
  * Runs the image worker and restarts it. Each second it pings the worker, and
  * the worker answers with a beat that lists its jobs. A worker that ends, or
  * whose last sound beat is too long ago, is dead: its jobs are released, and
- * another worker starts. Only the job that it was inspecting then is to blame.
- * Hanging threads are counted, and their number is limited.
+ * another worker starts. Only the job that it was inspecting at that time is
+ * blamed. Hanging threads are counted, and their number is limited.
  *
  * No image can keep the thread busy for long: each is read in a limited number
  * of steps (`formats/reader.ts`). The restart is for faults that no limit
@@ -37,17 +37,17 @@ const STOP_MS = 2_000;
 export interface ImageThreadOptions {
   deps: Pick<Deps, "clock" | "log">;
   settings: Omit<ImageWorkerSettings, "diskMark" | "jobMark">;
-  /** How often it is pinged. */
+  /** How often the worker is pinged. */
   beatMs: number;
   spawn: SpawnWorker;
   hanging: HangingWorkers;
   onResults: (results: FetchedImage[]) => void;
-  /** It has started and accepts jobs. */
+  /** The worker has started and accepts jobs. */
   onReady: () => void;
   /**
-   * It has died, and with it all jobs that it has not reported. `culprit` is
-   * the lease of the job that it was inspecting, which is to blame; null if
-   * there was none.
+   * The worker has died, and with it all jobs that it has not reported.
+   * `culprit` is the lease of the job that it was inspecting, which is blamed;
+   * null if there was none.
    */
   onDeath: (culprit: string | null) => void;
 }
@@ -64,18 +64,18 @@ interface Life {
 
 export class ImageThread {
   readonly #options: ImageThreadOptions;
-  /** The present worker; null while there is none. */
+  /** The current worker; null while there is none. */
   #life: Life | null = null;
-  /** The leases of the jobs that it has not reported. */
+  /** The leases of the jobs that the worker has not reported. */
   readonly #given = new Set<string>();
   /** The jobs at the last ping; a sound beat lists all of them. */
   #asked: readonly string[] = [];
-  /** The phases of the jobs of its latest beat, by lease. */
+  /** The phases of the jobs in the latest beat, by lease. */
   #jobs: ReadonlyMap<string, ImagePhase> = new Map();
-  /** `waitMs` of its latest beat. */
+  /** `waitMs` of the latest beat. */
   #waitMs = 0;
   #ready = false;
-  /** Pings since its latest sound beat. */
+  /** Pings since the latest sound beat. */
   #missed = 0;
   /** Why no sound beat has arrived. */
   #silence = SILENCE;
@@ -88,12 +88,12 @@ export class ImageThread {
     this.#options = options;
   }
 
-  /** Whether it accepts jobs. */
+  /** Whether the worker accepts jobs. */
   get ready(): boolean {
     return this.#ready;
   }
 
-  /** Why it does not work, or may soon fail; null if all is well. */
+  /** Why the worker does not work, or may soon fail; null if all is well. */
   get trouble(): string | null {
     const { hanging } = this.#options;
     if (this.#life === null && hanging.size >= MOST_HANGING) {
@@ -106,7 +106,7 @@ export class ImageThread {
       : `the image worker is not running; the last one died: ${this.#lastDeath}`;
   }
 
-  /** How many downloads were in each phase at its latest beat. */
+  /** How many downloads were in each phase at the latest beat. */
   get phases(): Partial<Record<ImagePhase, number>> {
     const counts: Partial<Record<ImagePhase, number>> = {};
     for (const phase of this.#jobs.values()) {
@@ -115,7 +115,7 @@ export class ImageThread {
     return counts;
   }
 
-  /** As in `Holder`, at its latest beat. */
+  /** See `Holder`; at the latest beat. */
   oldestWaitMs(): number {
     return this.#waitMs;
   }
@@ -132,7 +132,7 @@ export class ImageThread {
     this.#watch();
   }
 
-  /** Sends jobs to the worker; only while it is ready. */
+  /** Sends jobs to the worker; call it only while it is ready. */
   fetch(tasks: readonly ImageTask[]): void {
     if (tasks.length === 0) return;
     for (const { lease } of tasks) this.#given.add(lease);
@@ -152,7 +152,8 @@ export class ImageThread {
       await waitAtMost(this.#options.deps.clock, STOP_MS, stopped.promise);
     }
     this.#ready = false;
-    // It may have died meanwhile. From here on its end is no death.
+    // The worker may have died meanwhile. From here on, its end does not count
+    // as a death.
     const life = this.#life;
     this.#life = null;
     if (life !== null) this.#end(life);
@@ -210,7 +211,10 @@ export class ImageThread {
     );
   }
 
-  /** Counts pings, not seconds, so that a pause of this process counts once. */
+  /**
+   * Counts pings instead of seconds, so that a pause of this process counts
+   * once.
+   */
   #watch(): void {
     const { deps, beatMs } = this.#options;
     this.#cancelTimer = deps.clock.after(beatMs, () => {
@@ -262,7 +266,7 @@ export class ImageThread {
     });
   }
 
-  /** Terminates a worker; it ends unless it hangs. */
+  /** Terminates a worker; one that hangs continues. */
   #end({ worker }: Life): void {
     const { hanging } = this.#options;
     hanging.add(worker);

@@ -8,8 +8,9 @@ import { ImageWorker } from "./image_worker.ts";
 import type { ToImageWorker } from "./messages.ts";
 
 /**
- * Niceness of this thread and of those that write its files. With 10 it waited
- * for a core four times as long as it ran, beside a busy main thread.
+ * Niceness of this thread and of the threads that write its files. With 10, it
+ * waited for a core four times as long as it ran while the main thread was
+ * busy.
  */
 const NICENESS = 3;
 
@@ -32,7 +33,7 @@ parentPort?.on("message", (message: ToImageWorker) => {
 
 giveWay();
 
-// Otherwise the runtime would print these past the log.
+// Otherwise the runtime would print these errors outside the log.
 globalThis.addEventListener("error", (event) => {
   event.preventDefault();
   worker.breakDown(event.error ?? event.message);
@@ -51,6 +52,6 @@ function giveWay(): void {
     // On Linux, this affects only this thread and those that it starts.
     setPriority(NICENESS);
   } catch {
-    // Not permitted or not supported: all threads are then equal.
+    // Not permitted or not supported: all threads then have the same priority.
   }
 }

@@ -13,7 +13,7 @@ import {
 const BOX_HEADER = 8;
 /** Version and flags of a "full" box. */
 const FULL = 4;
-/** Boxes to descend into, with the bytes before the boxes inside. */
+/** Boxes that contain boxes, with the number of bytes before these. */
 const CONTAINERS: ReadonlyMap<number, number> = new Map([
   [code("meta"), FULL],
   ...["iprp", "ipco", "moov", "trak", "mdia", "minf", "stbl"]
@@ -31,12 +31,12 @@ interface Box {
   to: number;
 }
 
-/** Returns the largest image's size; null if none is given. */
+/** Returns the size of the largest image; null if there is none. */
 export function readAvif(reader: ImageReader): FormatHeader | null {
   const sizes: Sizes = { latest: null, largest: null };
   let frames = 1;
   let largestFrame = 0;
-  // One loop for boxes of every depth: a container's content comes next.
+  // One loop for boxes of every depth: the content of a container comes next.
   let at = 0;
   while (at + BOX_HEADER <= reader.length) {
     reader.step();

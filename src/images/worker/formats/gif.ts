@@ -33,7 +33,8 @@ export function readGif(
       header.largestFrame = Math.max(header.largestFrame, right * bottom);
       header.frames++;
       const colours = colourTable(reader.u8(at + 9));
-      // After the descriptor and the table: the minimum code size of LZW.
+      // The descriptor and the table are followed by the minimum code size of
+      // LZW.
       at = blocksEnd(reader, at + IMAGE_DESCRIPTOR_BYTES + colours + 1);
     } else {
       header.complete = block === TRAILER;

@@ -8,12 +8,10 @@ import {
 } from "./reader.ts";
 
 /**
- * The most bytes to which the compressed texts of a PNG may inflate in total.
+ * The most bytes to which the compressed texts of a PNG may inflate together.
  */
 const TEXT_LIMIT = 1 << 20;
-/**
- * The least that a text counts, because starting to inflate takes time, too.
- */
+/** The least cost of a text, because starting to inflate also takes time. */
 const TEXT_COST = 1 << 12;
 
 const IHDR = code("IHDR");
@@ -81,7 +79,9 @@ function headerChunk(reader: ImageReader): number | null {
 
 type Compressed = (data: Uint8Array) => Uint8Array;
 
-/** Chunks with compressed data, and where it is in them. */
+/**
+ * Chunks with compressed data, and the functions that find the data in them.
+ */
 const TEXTS: ReadonlyMap<number, Compressed> = new Map([
   [code("zTXt"), (data) => data.subarray(data.indexOf(0) + 2)],
   [code("iCCP"), (data) => data.subarray(data.indexOf(0) + 2)],

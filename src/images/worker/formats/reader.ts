@@ -14,7 +14,7 @@ import type { ImageCode } from "../../image.ts";
 const FREE_STEPS = 10_000;
 const BYTES_PER_STEP = 64;
 
-/** How many steps reading so many bytes may take. */
+/** How many steps reading this many bytes may take. */
 export function stepLimit(bytes: number): number {
   return FREE_STEPS + Math.floor(bytes / BYTES_PER_STEP);
 }

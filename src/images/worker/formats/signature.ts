@@ -1,6 +1,6 @@
 /**
- * The image formats: detects a file's type by its first bytes, an accepted image
- * or what else.
+ * Detects the format of a file by its first bytes: an accepted image type, or
+ * another known format.
  */
 import { Buffer } from "node:buffer";
 import { IMAGE_TYPES, type ImageType, imageTypes } from "../../image_types.ts";
@@ -11,14 +11,13 @@ import { readPng } from "./png.ts";
 import { type FormatHeader, type ImageReader, ImageRefusal } from "./reader.ts";
 import { readWebp } from "./webp.ts";
 
-/** How many of the first bytes identify an accepted type … */
+/** How many of the first bytes identify an accepted type. */
 const SIGNATURE_BYTES = 96;
-/** … and how many, any other type. */
+/** How many of the first bytes identify any known type. */
 export const HEAD_BYTES = 512;
 
 /**
- * Detects the type by the first `HEAD_BYTES` bytes, or all there are.
- *
+ * Detects the type by the first `HEAD_BYTES` bytes, or all if there are fewer.
  * @throws {ImageRefusal}
  */
 export function sniffImage(head: Uint8Array): ImageType {
@@ -44,15 +43,15 @@ export function sniffImage(head: Uint8Array): ImageType {
   );
 }
 
-/** One character a byte (`TextDecoder`'s "latin1" is windows-1252). */
+/** One character for each byte (`TextDecoder`'s "latin1" is windows-1252). */
 function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-/** How an accepted type is known, and how its header is read. */
+/** How an accepted type is recognised, and how its header is read. */
 interface Format {
   signature: RegExp;
-  /** null: the size cannot be read. */
+  /** null if the size cannot be read. */
   read: (reader: ImageReader, frameLimit: number) => FormatHeader | null;
 }
 

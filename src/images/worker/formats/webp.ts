@@ -1,4 +1,6 @@
-/** RFC 9649: RIFF chunks; each `ANMF` is a frame, with chunks of its own. */
+/**
+ * RFC 9649: RIFF chunks; each `ANMF` is a frame and contains further chunks.
+ */
 import {
   code,
   type FormatHeader,
@@ -66,7 +68,10 @@ function sizeIn(reader: ImageReader, chunk: number): Size | null {
   }
 }
 
-/** RFC 6386, 9.1: the frame tag, a start code, then 14 bits of each. */
+/**
+ * RFC 6386, 9.1: the frame tag, a start code, then 14 bits for width and height
+ * each.
+ */
 function lossySize(reader: ImageReader, at: number): Size | null {
   const startCode = reader.u24LE(at + 3);
   if (startCode !== 0x2a019d) return null;
@@ -76,7 +81,10 @@ function lossySize(reader: ImageReader, at: number): Size | null {
   };
 }
 
-/** RFC 9649, 3.4: a signature byte, then 14 bits of each, less one. */
+/**
+ * RFC 9649, 3.4: a signature byte, then 14 bits for width and height each, less
+ * one.
+ */
 function losslessSize(reader: ImageReader, at: number): Size | null {
   if (reader.u8(at) !== 0x2f) return null;
   const bits = reader.u32LE(at + 1);
