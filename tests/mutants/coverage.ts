@@ -1,21 +1,31 @@
 /**
- * Which lines of the source the tests of a folder run, and some seeds of the
- * simulation. Measured once for each commit, and kept in the folder for
- * temporary files.
+ * Which lines of the source each test file runs, and some seeds of the
+ * simulation. A test file is measured when it is first asked for; what was
+ * measured is kept for each commit, in the folder for temporary files.
  */
 import { tmpdir } from "node:os";
+import { basename, dirname } from "node:path";
+import { testFiles } from "../shards/shard.ts";
+import { type Run, runDeno, runOfSeeds, runOfTests } from "./runs.ts";
 
-/** What is measured: the tests of this folder, or the simulation. */
-type Measured = string;
-const SIMULATION: Measured = "simulation";
 /** Seeds that reach most of what the simulation reaches. */
 const SEEDS = 40;
+const SIMULATION = "simulation";
+
+/** What a run of the unchanged source did. */
+export interface Measured {
+  /** A run that fails without a mutant cannot judge one. */
+  passed: boolean;
+  wallMs: number;
+  cpuMs: number;
+  /** The lines that ran, by file of `src/`. */
+  lines: Record<string, number[]>;
+}
 
 export class Coverage {
   readonly #source: string;
   readonly #kept: string;
-  /** By what was measured: the lines that ran, by file. */
-  readonly #lines = new Map<Measured, Promise<Map<string, Set<number>>>>();
+  readonly #measured = new Map<string, Promise<Measured>>();
 
   /** @param source is the folder of the source at this commit. */
   constructor(source: string, commit: string) {
@@ -23,87 +33,104 @@ export class Coverage {
     this.#kept = `${tmpdir()}/mutants-${commit}`;
   }
 
-  /** Whether a line of a file of `src/` is run by its tests, or by a seed. */
-  async has(file: string, line: number): Promise<boolean> {
-    const [folder] = file.split("/");
-    // Its tests are measured only where no seed runs the line.
-    for (const measured of [SIMULATION, folder]) {
-      const lines = await this.#of(measured);
-      if (lines.get(file)?.has(line)) return true;
-    }
-    return false;
+  /** Whether a seed of the simulation runs a line of a file of `src/`. */
+  async simulationRuns(file: string, line: number): Promise<boolean> {
+    const measured = await this.#of(SIMULATION, runOfSeeds(1, SEEDS));
+    return runs(measured, file, line);
   }
 
-  #of(measured: Measured): Promise<Map<string, Set<number>>> {
-    const known = this.#lines.get(measured) ?? this.#read(measured);
-    this.#lines.set(measured, known);
+  /**
+   * The test files that run a line, the likeliest to fail first: those of the
+   * file's own folder. They pass without a mutant.
+   */
+  async *testsThatRun(file: string, line: number): AsyncIterable<string> {
+    for (const test of await this.#testsOf(file)) {
+      const measured = await this.ofTest(test);
+      if (measured.passed && runs(measured, file, line)) yield test;
+    }
+  }
+
+  ofTest(test: string): Promise<Measured> {
+    return this.#of(test, runOfTests([test], enginesOf(test)));
+  }
+
+  /** Those of its folder: of its name first, then those that name it. */
+  async #testsOf(file: string): Promise<string[]> {
+    const [folder] = file.split("/");
+    const name = basename(file, ".ts");
+    const tests = testFiles(`${folder}/`);
+    const distances = await Promise.all(tests.map(async (test) => {
+      if (test === file.replace(/\.ts$/, "_test.ts")) return 0;
+      if (basename(test) === `${name}_test.ts`) return 1;
+      const text = await Deno.readTextFile(`${this.#source}/tests/${test}`);
+      if (text.includes(`/${name}.ts"`)) return 2;
+      return dirname(test) === dirname(file) ? 3 : 4;
+    }));
+    return tests.map((test, n) => ({ test, distance: distances[n] }))
+      .sort((a, b) => a.distance - b.distance)
+      .map(({ test }) => test);
+  }
+
+  #of(name: string, run: Run): Promise<Measured> {
+    const known = this.#measured.get(name) ?? this.#keptOr(name, run);
+    this.#measured.set(name, known);
     return known;
   }
 
-  async #read(measured: Measured): Promise<Map<string, Set<number>>> {
-    const file = `${this.#kept}/${measured}.lcov`;
+  async #keptOr(name: string, run: Run): Promise<Measured> {
+    const file = `${this.#kept}/${name.replaceAll("/", "-")}.json`;
     try {
-      return linesRun(await Deno.readTextFile(file));
+      return JSON.parse(await Deno.readTextFile(file));
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
-    console.log(`measuring what ${measured} runs`);
-    const text = await this.#measure(measured);
+    const measured = await this.#measure(run);
+    if (!measured.passed) console.log(`${name} fails without a mutant`);
     await Deno.mkdir(this.#kept, { recursive: true });
-    await Deno.writeTextFile(file, text);
-    return linesRun(text);
+    await Deno.writeTextFile(file, JSON.stringify(measured));
+    return measured;
   }
 
-  async #measure(measured: Measured): Promise<string> {
+  async #measure(run: Run): Promise<Measured> {
     const profile = await Deno.makeTempDir({ prefix: "coverage-" });
-    const option = `--coverage=${profile}`;
-    const args = measured === SIMULATION
-      ? [
-        "run",
-        "-A",
-        "--no-check",
-        option,
-        "tests/simulation/main.ts",
-        `${SEEDS}`,
-        "1",
-      ]
-      : ["test", "-A", "--no-check", "--parallel", option, `tests/${measured}`];
     try {
-      await this.#run(args);
-      return await this.#run([
-        "coverage",
-        "--lcov",
-        "--include=/src/",
-        profile,
-      ]);
+      const env = { ...run.env, DENO_COVERAGE_DIR: profile };
+      const ended = await runDeno(this.#source, { ...run, env });
+      const report = await runDeno(this.#source, {
+        args: ["coverage", "--lcov", "--include=/src/", profile],
+      });
+      return {
+        passed: ended.success && !ended.output.includes('{"failed":'),
+        wallMs: ended.wallMs,
+        cpuMs: ended.cpuMs,
+        lines: linesRun(report.output),
+      };
     } finally {
       await Deno.remove(profile, { recursive: true });
     }
   }
+}
 
-  async #run(args: readonly string[]): Promise<string> {
-    const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-      args: [...args],
-      cwd: this.#source,
-      stderr: "null",
-    }).output();
-    const text = new TextDecoder().decode(stdout);
-    if (success) return text;
-    throw new Error(`deno ${args.join(" ")} fails: ${text.slice(-2_000)}`);
-  }
+/** One engine judges what is of both. */
+export function enginesOf(file: string): "sqlite" | "both" {
+  return file.includes("postgres") ? "both" : "sqlite";
+}
+
+function runs({ lines }: Measured, file: string, line: number): boolean {
+  return lines[file]?.includes(line) ?? false;
 }
 
 /** The lines that ran, by file of `src/`, in a report of `lcov`. */
-export function linesRun(report: string): Map<string, Set<number>> {
-  const run = new Map<string, Set<number>>();
-  let lines = new Set<number>();
+export function linesRun(report: string): Record<string, number[]> {
+  const run: Record<string, number[]> = {};
+  let lines: number[] = [];
   for (const text of report.split("\n")) {
     if (text.startsWith("SF:")) {
-      lines = new Set();
-      run.set(text.slice(text.indexOf("/src/") + "/src/".length), lines);
+      lines = [];
+      run[text.slice(text.indexOf("/src/") + "/src/".length)] = lines;
     } else if (text.startsWith("DA:")) {
       const [line, times] = text.slice("DA:".length).split(",").map(Number);
-      if (times > 0) lines.add(line);
+      if (times > 0) lines.push(line);
     }
   }
   return run;

@@ -9,19 +9,16 @@
  */
 import { Random } from "../support/random.ts";
 import { SourceCopy } from "../support/source_copy.ts";
-import { firstFailure } from "../simulation/seeds_of_copy.ts";
 import { Coverage } from "./coverage.ts";
-import { drawMutants, folderOf, type Mutant } from "./drawing.ts";
-import { mutated } from "./mutations.ts";
+import { drawMutants, type Mutant } from "./drawing.ts";
+import { Judge, type Verdict } from "./judge.ts";
 
 const COUNT = 200;
 /** The share that may survive. */
 const MAY_SURVIVE = 0.1;
 const SEEDS = 200;
-/** The tests have so long, and the seeds, too. */
+/** The processor time of the seeds of a mutant. */
 const AT_MOST_MS = 90_000;
-/** A seed that takes longer hangs. */
-const HANGS_MS = 60_000;
 /** What has tests of its own kind, and no behaviour of the service. */
 const LEFT_OUT = ["web", "client", "docs", "contracts", "sandbox"];
 
@@ -59,43 +56,6 @@ async function output(command: string, ...args: string[]): Promise<string> {
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** Both engines have the same tests, so one of them judges what is of both. */
-const NO_POSTGRES = ["--filter", "/^(?!.*PostgreSQL)/"];
-
-/** Whether the tests of a file's folder fail; false where they take too long. */
-async function testsFail(source: string, file: string): Promise<boolean> {
-  const abort = AbortSignal.timeout(AT_MOST_MS);
-  const { success } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["test", "-A", "--no-check", "--parallel", "--fail-fast"],
-      ...file.includes("postgres") ? [] : NO_POSTGRES,
-      `tests/${folderOf(file)}`,
-    ],
-    cwd: source,
-    signal: abort,
-    stdout: "null",
-    stderr: "null",
-  }).output();
-  return !success && !abort.aborted;
-}
-
-/** What catches a mutant; null: it survives. */
-async function caughtBy(
-  copy: SourceCopy,
-  { file, mutation }: Mutant,
-): Promise<string | null> {
-  using _mutant = await copy.change(file, (text) => mutated(text, mutation));
-  if (await testsFail(copy.folder, file)) return "the tests";
-  const limits = { forMs: AT_MOST_MS, hangsMs: HANGS_MS };
-  const failed = await firstFailure(copy.folder, 1, SEEDS, limits);
-  // On a busy machine a seed may seem to hang.
-  if (failed !== null && await firstFailure(ROOT, failed.seed, 1, limits)) {
-    return null;
-  }
-  return failed &&
-    `seed ${failed.seed}: ${failed.rule.split("\n")[0].slice(0, 100)}`;
-}
-
 function describe({ file, mutation }: Mutant, text: string): string {
   const { kind, line, start, end, to } = mutation;
   const oneLine = (text: string) => text.replaceAll(/\s+/g, " ").slice(0, 200);
@@ -107,25 +67,39 @@ if (import.meta.main) {
   const [count = COUNT, asked] = Deno.args.map(Number);
   const commit = await output("git", "rev-parse", "HEAD");
   const seed = asked ?? parseInt(commit.slice(0, 8), 16);
-  console.log(`${count} mutants of seed ${seed}`);
+  console.log(`${count} mutants of seed ${seed}, of ${commit}`);
   const texts = await readTexts();
   using copy = await SourceCopy.make("mutants-");
-  const coverage = new Coverage(copy.folder, commit);
-  const survivors: string[] = [];
-  let tried = 0;
+  const judge = new Judge(copy, new Coverage(copy.folder, commit), {
+    seeds: SEEDS,
+    cpuMs: AT_MOST_MS,
+  });
+  const told: Record<Verdict["is"], string[]> = {
+    "caught by tests": [],
+    "caught by seeds": [],
+    "survives": [],
+    "not judged": [],
+    "no program": [],
+  };
+  let judged = 0;
   for (const mutant of drawMutants(texts, new Random(seed))) {
-    if (tried === count) break;
-    const { file, mutation: { line } } = mutant;
-    if (!await coverage.has(file, line)) continue;
-    const words = describe(mutant, texts[file]);
-    const by = await caughtBy(copy, mutant);
-    console.log(`${++tried}. ${words}: ${by ?? "SURVIVES"}`);
-    if (by === null) survivors.push(words);
+    if (judged === count) break;
+    const words = describe(mutant, texts[mutant.file]);
+    const verdict = await judge.judge(mutant);
+    if (verdict === null) continue;
+    const { is, why } = verdict;
+    told[is].push(words);
+    if (is !== "no program" && is !== "not judged") judged++;
+    console.log(`${judged}. ${words}\n  ${is}: ${why}`);
   }
-  console.log(["survivors:", ...survivors].join("\n  "));
-  console.log(
-    `${tried - survivors.length} caught, ${survivors.length} survive`,
+  for (const is of ["not judged", "survives"] as const) {
+    console.log([`${is}:`, ...told[is]].join("\n  "));
+  }
+  const counts = Object.entries(told).map(([is, { length }]) =>
+    `${length} ${is}`
   );
+  console.log(counts.join(", "));
   copy[Symbol.dispose]();
-  Deno.exit(survivors.length > tried * MAY_SURVIVE ? 1 : 0);
+  const left = told.survives.length;
+  Deno.exit(left > judged * MAY_SURVIVE ? 1 : 0);
 }

@@ -1,0 +1,175 @@
+/** Whether the tests of a mutant's folder notice it, or seeds do. */
+import type { Line } from "../simulation/first_failure.ts";
+import type { SourceCopy } from "../support/source_copy.ts";
+import { type Coverage, enginesOf } from "./coverage.ts";
+import type { Mutant } from "./drawing.ts";
+import { mutated } from "./mutations.ts";
+import { type Limits, runDeno, runOfSeeds, runOfTests } from "./runs.ts";
+
+/** `why`: the test or the rule that failed, or what took too long. */
+export type Verdict =
+  | { is: "caught by tests" | "caught by seeds" | "not judged"; why: string }
+  | { is: "survives"; why: string }
+  /** The types refuse it. */
+  | { is: "no program"; why: string };
+
+/** A busy machine may take so many times as long for the same work. */
+const BUSY = 8;
+/** A mutant may take so many times the processor time of what it changes. */
+const SLOWER = 4;
+const LEAST_CPU_MS = 10_000;
+/** One seed takes about a second. */
+const SEED_HANGS: Limits = { cpuMs: 20_000, wallMs: 20_000 * BUSY };
+/** Fewer seeds judge nothing. */
+const LEAST_SEEDS = 40;
+
+export class Judge {
+  readonly #copy: SourceCopy;
+  readonly #coverage: Coverage;
+  readonly #seeds: number;
+  readonly #seedLimits: Limits;
+  /** Whether a seed passes without a mutant. */
+  readonly #sound = new Map<number, boolean>();
+
+  /** @param cpuMs is the processor time that the seeds of a mutant have. */
+  constructor(
+    copy: SourceCopy,
+    coverage: Coverage,
+    { seeds, cpuMs }: { seeds: number; cpuMs: number },
+  ) {
+    this.#copy = copy;
+    this.#coverage = coverage;
+    this.#seeds = seeds;
+    this.#seedLimits = { cpuMs, wallMs: cpuMs * BUSY };
+  }
+
+  /** null: neither a test of its folder nor a seed runs it. */
+  async judge(mutant: Mutant): Promise<Verdict | null> {
+    const { file, mutation: { line } } = mutant;
+    const others: string[] = [];
+    let isFirst = true;
+    for await (const test of this.#coverage.testsThatRun(file, line)) {
+      if (isFirst) {
+        const verdict = await this.#byTests(mutant, [test]);
+        if (verdict !== null) return verdict;
+      } else others.push(test);
+      isFirst = false;
+    }
+    const bySeeds = await this.#coverage.simulationRuns(file, line);
+    if (isFirst && !bySeeds) return null;
+    return (others.length > 0 ? await this.#byTests(mutant, others) : null) ??
+      await this.#byTypes(mutant) ??
+      (bySeeds ? await this.#bySeeds(mutant) : null) ??
+      { is: "survives", why: bySeeds ? "tests, seeds" : "tests" };
+  }
+
+  async #byTests(
+    mutant: Mutant,
+    tests: readonly string[],
+  ): Promise<Verdict | null> {
+    const sound = await Promise.all(
+      tests.map((test) => this.#coverage.ofTest(test)),
+    );
+    const sum = sound.reduce((sum, { cpuMs }) => sum + cpuMs, LEAST_CPU_MS);
+    const limits = { cpuMs: sum * SLOWER, wallMs: sum * BUSY };
+    const run = runOfTests(tests, enginesOf(mutant.file));
+    const ended = await this.#run(
+      mutant,
+      () => runDeno(this.#copy.folder, run, limits),
+    );
+    if (ended.success) return null;
+    if (!ended.isOver) {
+      return { is: "caught by tests", why: failedTest(ended.output) };
+    }
+    // The machine may be busier than expected, or the mutant waits for ever.
+    const again = await runDeno(this.#copy.folder, run, limits);
+    return again.success
+      ? { is: "caught by tests", why: `they hang: ${lastTest(ended.output)}` }
+      : { is: "not judged", why: tests.join(" ") };
+  }
+
+  async #byTypes(mutant: Mutant): Promise<Verdict | null> {
+    const args = ["check", `src/${mutant.file}`];
+    const { success, output } = await this.#run(
+      mutant,
+      () => runDeno(this.#copy.folder, { args }),
+    );
+    return success
+      ? null
+      : { is: "no program", why: /TS\d+ .*/.exec(output)?.[0] ?? output };
+  }
+
+  async #bySeeds(mutant: Mutant): Promise<Verdict | null> {
+    const run = (from: number, count: number, limits: Limits) =>
+      runDeno(this.#copy.folder, runOfSeeds(from, count), limits);
+    const { output, isOver, success } = await this.#run(
+      mutant,
+      () => run(1, this.#seeds, this.#seedLimits),
+    );
+    const lines = linesOf(output);
+    const seed = lines.findLast((line) => "seed" in line)?.seed ?? 1;
+    const failed = lines.find((line) => "failed" in line);
+    const rule = failed?.rule ?? (success || isOver ? null : output);
+    if (rule !== null) {
+      return await this.#isSound(seed)
+        ? { is: "caught by seeds", why: `seed ${seed}: ${oneLine(rule)}` }
+        : { is: "not judged", why: `seed ${seed} fails without a mutant` };
+    }
+    if (!isOver) return null;
+    const alone = await this.#run(mutant, () => run(seed, 1, SEED_HANGS));
+    if (alone.isOver) {
+      return await this.#isSound(seed)
+        ? { is: "caught by seeds", why: `seed ${seed} hangs` }
+        : { is: "not judged", why: `seed ${seed} had no time` };
+    }
+    return seed > LEAST_SEEDS
+      ? null
+      : { is: "not judged", why: `time for ${seed} seeds alone` };
+  }
+
+  async #isSound(seed: number): Promise<boolean> {
+    const known = this.#sound.get(seed);
+    if (known !== undefined) return known;
+    const run = runOfSeeds(seed, 1);
+    const { output, isOver, success } = await runDeno(
+      this.#copy.folder,
+      run,
+      SEED_HANGS,
+    );
+    const isSound = success && !isOver &&
+      !linesOf(output).some((line) => "failed" in line);
+    this.#sound.set(seed, isSound);
+    return isSound;
+  }
+
+  async #run<T>({ file, mutation }: Mutant, run: () => Promise<T>): Promise<T> {
+    using _changed = await this.#copy.change(
+      file,
+      (text) => mutated(text, mutation),
+    );
+    return await run();
+  }
+}
+
+function linesOf(output: string): Line[] {
+  return output.split("\n").filter((text) => /^\{"(seed|failed)":/.test(text))
+    .map((text) => JSON.parse(text));
+}
+
+/** The first test that failed, and what it said. */
+function failedTest(output: string): string {
+  const name = /^(.*) => \.?[/\w.-]+:\d+:\d+$/m.exec(output)?.[1];
+  const error = /^(error|AssertionError): .*/m.exec(output)?.[0];
+  return oneLine(`${name ?? "a file is not loaded"}: ${error ?? output}`);
+}
+
+/** The test that ran when the run was ended. */
+function lastTest(output: string): string {
+  return oneLine(
+    /.*\S/g.exec(output.slice(output.lastIndexOf("\n", -2)))?.[0] ?? "",
+  );
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, 160);
+}
