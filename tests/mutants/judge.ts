@@ -4,7 +4,13 @@ import type { SourceCopy } from "../support/source_copy.ts";
 import { type Coverage, enginesOf } from "./coverage.ts";
 import type { Mutant } from "./drawing.ts";
 import { mutated } from "./mutations.ts";
-import { type Limits, runDeno, runOfSeeds, runOfTests } from "./runs.ts";
+import {
+  type Ended,
+  type Limits,
+  runDeno,
+  runOfSeeds,
+  runOfTests,
+} from "./runs.ts";
 
 /** `why`: the test or the rule that failed, or what took too long. */
 export type Verdict =
@@ -100,44 +106,50 @@ export class Judge {
   }
 
   async #bySeeds(mutant: Mutant): Promise<Verdict | null> {
-    const run = (from: number, count: number, limits: Limits) =>
-      runDeno(this.#copy.folder, runOfSeeds(from, count), limits);
-    const { output, isOver, success } = await this.#run(
-      mutant,
-      () => run(1, this.#seeds, this.#seedLimits),
-    );
-    const lines = linesOf(output);
-    const seed = lines.findLast((line) => "seed" in line)?.seed ?? 1;
-    const failed = lines.find((line) => "failed" in line);
-    const rule = failed?.rule ?? (success || isOver ? null : output);
-    if (rule !== null) {
-      return await this.#isSound(seed)
-        ? { is: "caught by seeds", why: `seed ${seed}: ${oneLine(rule)}` }
-        : { is: "not judged", why: `seed ${seed} fails without a mutant` };
+    const { cpuMs, wallMs } = this.#seedLimits;
+    const left = { cpuMs, wallMs };
+    for (let first = 1; first <= this.#seeds;) {
+      const run = runOfSeeds(first, this.#seeds + 1 - first);
+      const ended = await this.#run(
+        mutant,
+        () => runDeno(this.#copy.folder, run, left),
+      );
+      const { seed, rule } = outcomeOf(ended);
+      if (rule !== null && await this.#isSound(seed)) {
+        return { is: "caught by seeds", why: `seed ${seed}: ${oneLine(rule)}` };
+      }
+      if (ended.isOver) return await this.#whenOver(mutant, seed);
+      if (rule === null) return null;
+      left.cpuMs -= ended.cpuMs;
+      left.wallMs -= ended.wallMs;
+      first = seed + 1;
     }
-    if (!isOver) return null;
-    const alone = await this.#run(mutant, () => run(seed, 1, SEED_HANGS));
-    if (alone.isOver) {
-      return await this.#isSound(seed)
-        ? { is: "caught by seeds", why: `seed ${seed} hangs` }
-        : { is: "not judged", why: `seed ${seed} had no time` };
+    return null;
+  }
+
+  /** Tells a seed that hangs from one that had no time. */
+  async #whenOver(mutant: Mutant, seed: number): Promise<Verdict | null> {
+    const alone = await this.#run(
+      mutant,
+      () => runDeno(this.#copy.folder, runOfSeeds(seed, 1), SEED_HANGS),
+    );
+    if (alone.isOver && await this.#isSound(seed)) {
+      return { is: "caught by seeds", why: `seed ${seed} hangs` };
     }
     return seed > LEAST_SEEDS
       ? null
-      : { is: "not judged", why: `time for ${seed} seeds alone` };
+      : { is: "not judged", why: `there was time for ${seed} seeds` };
   }
 
   async #isSound(seed: number): Promise<boolean> {
     const known = this.#sound.get(seed);
     if (known !== undefined) return known;
-    const run = runOfSeeds(seed, 1);
-    const { output, isOver, success } = await runDeno(
+    const ended = await runDeno(
       this.#copy.folder,
-      run,
+      runOfSeeds(seed, 1),
       SEED_HANGS,
     );
-    const isSound = success && !isOver &&
-      !linesOf(output).some((line) => "failed" in line);
+    const isSound = !ended.isOver && outcomeOf(ended).rule === null;
     this.#sound.set(seed, isSound);
     return isSound;
   }
@@ -151,9 +163,18 @@ export class Judge {
   }
 }
 
-function linesOf(output: string): Line[] {
-  return output.split("\n").filter((text) => /^\{"(seed|failed)":/.test(text))
+/** The last seed that was played, and the rule that it broke. */
+function outcomeOf(
+  { output, isOver, success }: Ended,
+): { seed: number; rule: string | null } {
+  const lines: Line[] = output.split("\n")
+    .filter((text) => /^\{"(seed|failed)":/.test(text))
     .map((text) => JSON.parse(text));
+  const last = lines.at(-1);
+  if (last !== undefined && "failed" in last) {
+    return { seed: last.failed, rule: last.rule };
+  }
+  return { seed: last?.seed ?? 1, rule: success || isOver ? null : output };
 }
 
 /** The first test that failed, and what it said. */

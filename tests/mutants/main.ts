@@ -19,8 +19,8 @@ const MAY_SURVIVE = 0.1;
 const SEEDS = 200;
 /** The processor time of the seeds of a mutant. */
 const AT_MOST_MS = 90_000;
-/** What has tests of its own kind, and no behaviour of the service. */
-const LEFT_OUT = ["web", "client", "docs", "contracts", "sandbox"];
+/** What is no part of the service itself. */
+const LEFT_OUT = ["cli", "web", "client", "docs", "contracts", "sandbox"];
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
