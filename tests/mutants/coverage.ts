@@ -6,7 +6,13 @@
 import { tmpdir } from "node:os";
 import { basename, dirname } from "node:path";
 import { testFiles } from "../shards/shard.ts";
-import { type Run, runDeno, runOfSeeds, runOfTests } from "./runs.ts";
+import {
+  type Engines,
+  type Run,
+  runDeno,
+  runOfSeeds,
+  runOfTests,
+} from "./runs.ts";
 
 /** Seeds that reach most of what the simulation reaches. */
 const SEEDS = 40;
@@ -112,7 +118,7 @@ export class Coverage {
 }
 
 /** One engine judges what is of both. */
-export function enginesOf(file: string): "sqlite" | "both" {
+export function enginesOf(file: string): Engines {
   return file.includes("postgres") ? "both" : "sqlite";
 }
 

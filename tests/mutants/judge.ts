@@ -6,7 +6,9 @@ import type { Mutant } from "./drawing.ts";
 import { mutated } from "./mutations.ts";
 import {
   type Ended,
+  type Engines,
   type Limits,
+  type Run,
   runDeno,
   runOfSeeds,
   runOfTests,
@@ -26,6 +28,8 @@ const SLOWER = 4;
 const LEAST_CPU_MS = 10_000;
 /** One seed takes about a second. */
 const SEED_HANGS: Limits = { cpuMs: 20_000, wallMs: 20_000 * BUSY };
+/** How often tests are run that fail, or hang, because the machine is busy. */
+const TRIES = 3;
 /** Fewer seeds judge nothing. */
 const LEAST_SEEDS = 40;
 
@@ -78,20 +82,27 @@ export class Judge {
     );
     const sum = sound.reduce((sum, { cpuMs }) => sum + cpuMs, LEAST_CPU_MS);
     const limits = { cpuMs: sum * SLOWER, wallMs: sum * BUSY };
-    const run = runOfTests(tests, enginesOf(mutant.file));
-    const ended = await this.#run(
-      mutant,
-      () => runDeno(this.#copy.folder, run, limits),
-    );
-    if (ended.success) return null;
-    if (!ended.isOver) {
-      return { is: "caught by tests", why: failedTest(ended.output) };
+    const engines = enginesOf(mutant.file);
+    const run = runOfTests(tests, engines);
+    const runMutant = (run: Run) =>
+      this.#run(mutant, () => runDeno(this.#copy.folder, run, limits));
+    for (let n = 0; n < TRIES; n++) {
+      const ended = await runMutant(run);
+      if (ended.success) return null;
+      if (ended.isOver) {
+        const sound = await runDeno(this.#copy.folder, run, limits);
+        const why = `they hang: ${oneLine(ended.output.slice(-100))}`;
+        if (sound.success) return { is: "caught by tests", why };
+        continue;
+      }
+      const failed = failedTest(ended.output);
+      if (failed === null) {
+        return { is: "caught by tests", why: oneLine(ended.output) };
+      }
+      if ((await runMutant(failed.run(engines))).success) continue;
+      return { is: "caught by tests", why: failed.why };
     }
-    // The machine may be busier than expected, or the mutant waits for ever.
-    const again = await runDeno(this.#copy.folder, run, limits);
-    return again.success
-      ? { is: "caught by tests", why: `they hang: ${lastTest(ended.output)}` }
-      : { is: "not judged", why: tests.join(" ") };
+    return { is: "not judged", why: tests.join(" ") };
   }
 
   async #byTypes(mutant: Mutant): Promise<Verdict | null> {
@@ -177,18 +188,21 @@ function outcomeOf(
   return { seed: last?.seed ?? 1, rule: success || isOver ? null : output };
 }
 
-/** The first test that failed, and what it said. */
-function failedTest(output: string): string {
-  const name = /^(.*) => \.?[/\w.-]+:\d+:\d+$/m.exec(output)?.[1];
-  const error = /^(error|AssertionError): .*/m.exec(output)?.[0];
-  return oneLine(`${name ?? "a file is not loaded"}: ${error ?? output}`);
-}
-
-/** The test that ran when the run was ended. */
-function lastTest(output: string): string {
-  return oneLine(
-    /.*\S/g.exec(output.slice(output.lastIndexOf("\n", -2)))?.[0] ?? "",
-  );
+/** The first test that failed; null: the tests did not begin. */
+function failedTest(
+  output: string,
+): { why: string; run(engines: Engines): Run } | null {
+  const [, name, file] =
+    /^(.*) => \.?\/?tests\/(.*_test\.ts):\d+:\d+$/m.exec(output) ?? [];
+  if (name === undefined) return null;
+  const error = /^error: .*/m.exec(output)?.[0] ?? "";
+  return {
+    why: oneLine(`${file}: ${name}: ${error}`),
+    run(engines) {
+      const { args, env } = runOfTests([file], engines);
+      return { args: [...args, "--filter", name.split(" ... ")[0]], env };
+    },
+  };
 }
 
 function oneLine(text: string): string {

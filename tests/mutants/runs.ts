@@ -62,10 +62,13 @@ export async function runDeno(
   }
 }
 
+/** On what tests of both engines are run. */
+export type Engines = "sqlite" | "both";
+
 /** A run of test files, given as paths from `tests/`, to the first failure. */
 export function runOfTests(
   tests: readonly string[],
-  engines: "sqlite" | "both",
+  engines: Engines,
 ): Run {
   return {
     args: [
