@@ -17,7 +17,6 @@ import {
 /** `why`: the test or the rule that failed, or what took too long. */
 export type Verdict =
   | { is: "caught by tests" | "caught by seeds" | "not judged"; why: string }
-  | { is: "survives"; why: string }
   /** The types refuse it. */
   | { is: "no program"; why: string };
 
@@ -53,24 +52,35 @@ export class Judge {
     this.#seedLimits = { cpuMs, wallMs: cpuMs * BUSY };
   }
 
-  /** null: neither a test of its folder nor a seed runs it. */
-  async judge(mutant: Mutant): Promise<Verdict | null> {
+  /** Whether a test of its folder or a seed runs what a mutant changes. */
+  async isRun({ file, mutation: { line } }: Mutant): Promise<boolean> {
+    for await (const _test of this.#coverage.testsThatRun(file, line)) {
+      return true;
+    }
+    return await this.#coverage.simulationRuns(file, line);
+  }
+
+  /** The likeliest test file first, then all others; null: they pass. */
+  async byTests(mutant: Mutant): Promise<Verdict | null> {
     const { file, mutation: { line } } = mutant;
     const others: string[] = [];
     let isFirst = true;
     for await (const test of this.#coverage.testsThatRun(file, line)) {
-      if (isFirst) {
-        const verdict = await this.#byTests(mutant, [test]);
-        if (verdict !== null) return verdict;
-      } else others.push(test);
+      const verdict = isFirst ? await this.#byTests(mutant, [test]) : null;
+      if (verdict !== null) return verdict;
+      if (!isFirst) others.push(test);
       isFirst = false;
     }
-    const bySeeds = await this.#coverage.simulationRuns(file, line);
-    if (isFirst && !bySeeds) return null;
     return (others.length > 0 ? await this.#byTests(mutant, others) : null) ??
-      await this.#byTypes(mutant) ??
-      (bySeeds ? await this.#bySeeds(mutant) : null) ??
-      { is: "survives", why: bySeeds ? "tests, seeds" : "tests" };
+      await this.#byTypes(mutant);
+  }
+
+  /** null: they pass, or none runs it. */
+  async bySeeds(mutant: Mutant): Promise<Verdict | null> {
+    const { file, mutation: { line } } = mutant;
+    return await this.#coverage.simulationRuns(file, line)
+      ? await this.#bySeeds(mutant)
+      : null;
   }
 
   async #byTests(

@@ -74,32 +74,38 @@ if (import.meta.main) {
     seeds: SEEDS,
     cpuMs: seconds * 1_000,
   });
-  const told: Record<Verdict["is"], string[]> = {
-    "caught by tests": [],
-    "caught by seeds": [],
-    "survives": [],
-    "not judged": [],
-    "no program": [],
-  };
-  let judged = 0;
-  for (const mutant of drawMutants(texts, new Random(seed))) {
-    if (judged === count) break;
+  const told = new Map<Verdict["is"], number>();
+  const tell = (mutant: Mutant, verdict: Verdict) => {
+    told.set(verdict.is, (told.get(verdict.is) ?? 0) + 1);
     const words = describe(mutant, texts[mutant.file]);
-    const verdict = await judge.judge(mutant);
-    if (verdict === null) continue;
-    const { is, why } = verdict;
-    told[is].push(words);
-    if (is !== "no program" && is !== "not judged") judged++;
-    console.log(`${judged}. ${words}\n  ${is}: ${why}`);
+    console.log(`${words}\n  ${verdict.is}: ${verdict.why}`);
+  };
+  const passing: Mutant[] = [];
+  for (const mutant of drawMutants(texts, new Random(seed))) {
+    const caught = told.get("caught by tests") ?? 0;
+    if (caught + passing.length === count) break;
+    if (!await judge.isRun(mutant)) continue;
+    const verdict = await judge.byTests(mutant);
+    if (verdict !== null) tell(mutant, verdict);
+    else {
+      passing.push(mutant);
+      console.log(
+        `${describe(mutant, texts[mutant.file])}\n  passes the tests`,
+      );
+    }
   }
-  for (const is of ["not judged", "survives"] as const) {
-    console.log([`${is}:`, ...told[is]].join("\n  "));
+  const survivors: Mutant[] = [];
+  for (const mutant of passing) {
+    const verdict = await judge.bySeeds(mutant);
+    if (verdict !== null) tell(mutant, verdict);
+    else survivors.push(mutant);
   }
-  const counts = Object.entries(told).map(([is, { length }]) =>
-    `${length} ${is}`
-  );
-  console.log(counts.join(", "));
+  console.log("survivors:");
+  for (const mutant of survivors) {
+    console.log(`  ${describe(mutant, texts[mutant.file])}`);
+  }
+  const counts = [...told].map(([is, times]) => `${times} ${is}`);
+  console.log([...counts, `${survivors.length} survive`].join(", "));
   copy[Symbol.dispose]();
-  const left = told.survives.length;
-  Deno.exit(left > judged * MAY_SURVIVE ? 1 : 0);
+  Deno.exit(survivors.length > count * MAY_SURVIVE ? 1 : 0);
 }
