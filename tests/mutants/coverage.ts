@@ -4,7 +4,7 @@
  * measured is kept for each commit, in the folder for temporary files.
  */
 import { tmpdir } from "node:os";
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import { testFiles } from "../shards/shard.ts";
 import {
   type Engines,
@@ -17,6 +17,9 @@ import {
 /** Seeds that reach most of what the simulation reaches. */
 const SEEDS = 40;
 const SIMULATION = "simulation";
+
+/** The distance of a test file that does not name a file of the source. */
+const FAR = 3;
 
 /** What a run of the unchanged source did. */
 export interface Measured {
@@ -46,35 +49,43 @@ export class Coverage {
   }
 
   /**
-   * The test files that run a line, the likeliest to fail first: those of the
-   * file's own folder. They pass without a mutant.
+   * The test files of a file's folder that run a line: those that name the file
+   * are near. They pass without a mutant.
    */
-  async *testsThatRun(file: string, line: number): AsyncIterable<string> {
-    for (const test of await this.#testsOf(file)) {
+  async testsThatRun(
+    file: string,
+    line: number,
+    where: "near" | "far",
+  ): Promise<string[]> {
+    const found: string[] = [];
+    for (const [test, distance] of await this.#testsOf(file)) {
+      if ((distance < FAR) !== (where === "near")) continue;
       const measured = await this.ofTest(test);
-      if (measured.passed && runs(measured, file, line)) yield test;
+      if (measured.passed && runs(measured, file, line)) found.push(test);
     }
+    return found;
   }
 
   ofTest(test: string): Promise<Measured> {
     return this.#of(test, runOfTests([test], enginesOf(test)));
   }
 
-  /** Those of its folder: of its name first, then those that name it. */
-  async #testsOf(file: string): Promise<string[]> {
+  /** Those of its folder, with their distance, the nearest first. */
+  async #testsOf(file: string): Promise<[test: string, distance: number][]> {
     const [folder] = file.split("/");
     const name = basename(file, ".ts");
-    const tests = testFiles(`${folder}/`);
-    const distances = await Promise.all(tests.map(async (test) => {
-      if (test === file.replace(/\.ts$/, "_test.ts")) return 0;
-      if (basename(test) === `${name}_test.ts`) return 1;
+    const tests = testFiles(`${folder}/`).map(async (test) => {
       const text = await Deno.readTextFile(`${this.#source}/tests/${test}`);
-      if (text.includes(`/${name}.ts"`)) return 2;
-      return dirname(test) === dirname(file) ? 3 : 4;
-    }));
-    return tests.map((test, n) => ({ test, distance: distances[n] }))
-      .sort((a, b) => a.distance - b.distance)
-      .map(({ test }) => test);
+      const distance = test === file.replace(/\.ts$/, "_test.ts")
+        ? 0
+        : basename(test) === `${name}_test.ts`
+        ? 1
+        : text.includes(`/${name}.ts"`)
+        ? 2
+        : FAR;
+      return [test, distance] as [string, number];
+    });
+    return (await Promise.all(tests)).sort(([, a], [, b]) => a - b);
   }
 
   #of(name: string, run: Run): Promise<Measured> {

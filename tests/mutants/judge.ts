@@ -52,27 +52,21 @@ export class Judge {
     this.#seedLimits = { cpuMs, wallMs: cpuMs * BUSY };
   }
 
-  /** Whether a test of its folder or a seed runs what a mutant changes. */
+  /** Whether a seed runs what a mutant changes, or a test that names its file. */
   async isRun({ file, mutation: { line } }: Mutant): Promise<boolean> {
-    for await (const _test of this.#coverage.testsThatRun(file, line)) {
-      return true;
-    }
-    return await this.#coverage.simulationRuns(file, line);
+    return await this.#coverage.simulationRuns(file, line) ||
+      (await this.#coverage.testsThatRun(file, line, "near")).length > 0;
   }
 
-  /** The likeliest test file first, then all others; null: they pass. */
+  /** The tests near to its file first, then others of its folder. */
   async byTests(mutant: Mutant): Promise<Verdict | null> {
     const { file, mutation: { line } } = mutant;
-    const others: string[] = [];
-    let isFirst = true;
-    for await (const test of this.#coverage.testsThatRun(file, line)) {
-      const verdict = isFirst ? await this.#byTests(mutant, [test]) : null;
-      if (verdict !== null) return verdict;
-      if (!isFirst) others.push(test);
-      isFirst = false;
+    for (const where of ["near", "far"] as const) {
+      const tests = await this.#coverage.testsThatRun(file, line, where);
+      const verdict = tests.length > 0 && await this.#byTests(mutant, tests);
+      if (verdict) return verdict;
     }
-    return (others.length > 0 ? await this.#byTests(mutant, others) : null) ??
-      await this.#byTypes(mutant);
+    return await this.#byTypes(mutant);
   }
 
   /** null: they pass, or none runs it. */
