@@ -88,7 +88,7 @@ function* changesOf(node: ts.Node): Iterable<Change> {
   } else if (ts.isBinaryExpression(node)) {
     yield* changesOfOperator(node);
   } else if (ts.isNumericLiteral(node)) {
-    if (!isName(node)) {
+    if (!isName(node) && !isFactor(node)) {
       yield ["a number one off", node, `(${text()} + 1)`];
       if (text() !== "0") yield ["a number one off", node, `(${text()} - 1)`];
     }
@@ -118,6 +118,12 @@ function* changesOf(node: ts.Node): Iterable<Change> {
 function isName({ parent }: ts.NumericLiteral): boolean {
   return ts.isPropertyAssignment(parent) && ts.isNumericLiteral(parent.name) ||
     ts.isEnumMember(parent);
+}
+
+/** Of a size, as in `512 * 1024`: one more or less is the same size. */
+function isFactor({ parent }: ts.NumericLiteral): boolean {
+  return ts.isBinaryExpression(parent) &&
+    parent.operatorToken.kind === ts.SyntaxKind.AsteriskToken;
 }
 
 const OTHER: Readonly<Record<string, readonly [Kind, string]>> = {

@@ -23,7 +23,10 @@ const CASES: readonly (readonly [Kind, string, readonly string[]])[] = [
   ]],
   ["&& for ||", "a && b", ["a || b"]],
   ["a number one off", "f(0); type A = 1;", ["f((0 + 1)); type A = 1;"]],
-  ["a number one off", "f(7)", ["f((7 + 1))", "f((7 - 1))"]],
+  ["a number one off", "f(7); g(4 * 1024);", [
+    "f((7 + 1)); g(4 * 1024);",
+    "f((7 - 1)); g(4 * 1024);",
+  ]],
   ["an empty list", "f([a, b]); [a, b] = c;", ["f([]); [a, b] = c;"]],
   ["an empty list", "new Set(a); new Set(); new Thing(a);", [
     "new Set(); new Set(); new Thing(a);",
