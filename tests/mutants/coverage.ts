@@ -18,23 +18,13 @@ import {
 const SEEDS = 40;
 const SIMULATION = "simulation";
 
-/** The distance of a test file that does not name a file of the source. */
-const FAR = 3;
-
-/** What a run of the unchanged source did. */
-export interface Measured {
-  /** A run that fails without a mutant cannot judge one. */
-  passed: boolean;
-  wallMs: number;
-  cpuMs: number;
-  /** The lines that ran, by file of `src/`. */
-  lines: Record<string, number[]>;
-}
+/** The lines that ran, by file of `src/`. */
+type Lines = Record<string, number[]>;
 
 export class Coverage {
   readonly #source: string;
   readonly #kept: string;
-  readonly #measured = new Map<string, Promise<Measured>>();
+  readonly #measured = new Map<string, Promise<Lines>>();
 
   /** @param source is the folder of the source at this commit. */
   constructor(source: string, commit: string) {
@@ -48,53 +38,51 @@ export class Coverage {
     return runs(measured, file, line);
   }
 
-  /**
-   * The test files of a file's folder that run a line: those that name the file
-   * are near. They pass without a mutant.
-   */
-  async testsThatRun(
+  /** The test files of a file's folder that name it. */
+  async testsNear(file: string): Promise<string[]> {
+    return (await this.#testsOf(file)).near;
+  }
+
+  /** All others. */
+  async testsFar(file: string): Promise<string[]> {
+    return (await this.#testsOf(file)).far;
+  }
+
+  /** Those that run a line. */
+  async thatRun(
+    tests: readonly string[],
     file: string,
     line: number,
-    where: "near" | "far",
   ): Promise<string[]> {
     const found: string[] = [];
-    for (const [test, distance] of await this.#testsOf(file)) {
-      if ((distance < FAR) !== (where === "near")) continue;
-      const measured = await this.ofTest(test);
-      if (measured.passed && runs(measured, file, line)) found.push(test);
+    for (const test of tests) {
+      const run = runOfTests([test], enginesOf(file));
+      if (runs(await this.#of(test, run), file, line)) found.push(test);
     }
     return found;
   }
 
-  ofTest(test: string): Promise<Measured> {
-    return this.#of(test, runOfTests([test], enginesOf(test)));
-  }
-
-  /** Those of its folder, with their distance, the nearest first. */
-  async #testsOf(file: string): Promise<[test: string, distance: number][]> {
+  async #testsOf(file: string): Promise<{ near: string[]; far: string[] }> {
     const [folder] = file.split("/");
     const name = basename(file, ".ts");
-    const tests = testFiles(`${folder}/`).map(async (test) => {
+    const near: string[] = [];
+    const far: string[] = [];
+    for (const test of testFiles(`${folder}/`)) {
       const text = await Deno.readTextFile(`${this.#source}/tests/${test}`);
-      const distance = test === file.replace(/\.ts$/, "_test.ts")
-        ? 0
-        : basename(test) === `${name}_test.ts`
-        ? 1
-        : text.includes(`/${name}.ts"`)
-        ? 2
-        : FAR;
-      return [test, distance] as [string, number];
-    });
-    return (await Promise.all(tests)).sort(([, a], [, b]) => a - b);
+      const isNear = basename(test) === `${name}_test.ts` ||
+        text.includes(`/${name}.ts"`);
+      (isNear ? near : far).push(test);
+    }
+    return { near, far };
   }
 
-  #of(name: string, run: Run): Promise<Measured> {
+  #of(name: string, run: Run): Promise<Lines> {
     const known = this.#measured.get(name) ?? this.#keptOr(name, run);
     this.#measured.set(name, known);
     return known;
   }
 
-  async #keptOr(name: string, run: Run): Promise<Measured> {
+  async #keptOr(name: string, run: Run): Promise<Lines> {
     const file = `${this.#kept}/${name.replaceAll("/", "-")}.json`;
     try {
       return JSON.parse(await Deno.readTextFile(file));
@@ -102,26 +90,20 @@ export class Coverage {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
     const measured = await this.#measure(run);
-    if (!measured.passed) console.log(`${name} fails without a mutant`);
     await Deno.mkdir(this.#kept, { recursive: true });
     await Deno.writeTextFile(file, JSON.stringify(measured));
     return measured;
   }
 
-  async #measure(run: Run): Promise<Measured> {
+  async #measure(run: Run): Promise<Lines> {
     const profile = await Deno.makeTempDir({ prefix: "coverage-" });
     try {
       const env = { ...run.env, DENO_COVERAGE_DIR: profile };
-      const ended = await runDeno(this.#source, { ...run, env });
-      const report = await runDeno(this.#source, {
+      await runDeno(this.#source, { ...run, env });
+      const { output } = await runDeno(this.#source, {
         args: ["coverage", "--lcov", "--include=/src/", profile],
       });
-      return {
-        passed: ended.success && !ended.output.includes('{"failed":'),
-        wallMs: ended.wallMs,
-        cpuMs: ended.cpuMs,
-        lines: linesRun(report.output),
-      };
+      return linesRun(output);
     } finally {
       await Deno.remove(profile, { recursive: true });
     }
@@ -133,13 +115,13 @@ export function enginesOf(file: string): Engines {
   return file.includes("postgres") ? "both" : "sqlite";
 }
 
-function runs({ lines }: Measured, file: string, line: number): boolean {
+function runs(lines: Lines, file: string, line: number): boolean {
   return lines[file]?.includes(line) ?? false;
 }
 
 /** The lines that ran, by file of `src/`, in a report of `lcov`. */
-export function linesRun(report: string): Record<string, number[]> {
-  const run: Record<string, number[]> = {};
+export function linesRun(report: string): Lines {
+  const run: Lines = {};
   let lines: number[] = [];
   for (const text of report.split("\n")) {
     if (text.startsWith("SF:")) {

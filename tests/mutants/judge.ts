@@ -6,9 +6,7 @@ import type { Mutant } from "./drawing.ts";
 import { mutated } from "./mutations.ts";
 import {
   type Ended,
-  type Engines,
   type Limits,
-  type Run,
   runDeno,
   runOfSeeds,
   runOfTests,
@@ -22,9 +20,9 @@ export type Verdict =
 
 /** A busy machine may take so many times as long for the same work. */
 const BUSY = 8;
-/** A mutant may take so many times the processor time of what it changes. */
-const SLOWER = 4;
-const LEAST_CPU_MS = 10_000;
+/** Test files that take longer hang; most take less than 5 s. */
+const LEAST_CPU_MS = 20_000;
+const CPU_MS_OF_FILE = 5_000;
 /** One seed takes about a second. */
 const SEED_HANGS: Limits = { cpuMs: 20_000, wallMs: 20_000 * BUSY };
 /** How often tests are run that fail, or hang, because the machine is busy. */
@@ -37,8 +35,8 @@ export class Judge {
   readonly #coverage: Coverage;
   readonly #seeds: number;
   readonly #seedLimits: Limits;
-  /** Whether a seed passes without a mutant. */
-  readonly #sound = new Map<number, boolean>();
+  /** Whether tests and seeds that failed pass without a mutant. */
+  readonly #sound = new Map<string, boolean>();
 
   /** @param cpuMs is the processor time that the seeds of a mutant have. */
   constructor(
@@ -54,64 +52,72 @@ export class Judge {
 
   /** Whether a seed runs what a mutant changes, or a test that names its file. */
   async isRun({ file, mutation: { line } }: Mutant): Promise<boolean> {
-    return await this.#coverage.simulationRuns(file, line) ||
-      (await this.#coverage.testsThatRun(file, line, "near")).length > 0;
+    if (await this.#coverage.simulationRuns(file, line)) return true;
+    const near = await this.#coverage.testsNear(file);
+    return (await this.#coverage.thatRun(near, file, line)).length > 0;
   }
 
-  /** The tests near to its file first, then others of its folder. */
-  async byTests(mutant: Mutant): Promise<Verdict | null> {
-    const { file, mutation: { line } } = mutant;
-    for (const where of ["near", "far"] as const) {
-      const tests = await this.#coverage.testsThatRun(file, line, where);
-      const verdict = tests.length > 0 && await this.#byTests(mutant, tests);
-      if (verdict) return verdict;
-    }
-    return await this.#byTypes(mutant);
-  }
-
-  /** null: they pass, or none runs it. */
-  async bySeeds(mutant: Mutant): Promise<Verdict | null> {
-    const { file, mutation: { line } } = mutant;
-    return await this.#coverage.simulationRuns(file, line)
-      ? await this.#bySeeds(mutant)
-      : null;
-  }
+  /** What judges a mutant, the quickest first; null: it passes. */
+  readonly stages: Readonly<
+    Record<string, (mutant: Mutant) => Promise<Verdict | null>>
+  > = {
+    "tests that name the file": async (mutant) => {
+      const tests = await this.#coverage.testsNear(mutant.file);
+      return await this.#byTests(mutant, tests);
+    },
+    "other tests of the folder": async (mutant) => {
+      const { file, mutation: { line } } = mutant;
+      const far = await this.#coverage.testsFar(file);
+      const tests = await this.#coverage.thatRun(far, file, line);
+      return await this.#byTests(mutant, tests);
+    },
+    "types": (mutant) => this.#byTypes(mutant),
+    "seeds": async (mutant) => {
+      const { file, mutation: { line } } = mutant;
+      return await this.#coverage.simulationRuns(file, line)
+        ? await this.#bySeeds(mutant)
+        : null;
+    },
+  };
 
   async #byTests(
     mutant: Mutant,
     tests: readonly string[],
   ): Promise<Verdict | null> {
-    const sound = await Promise.all(
-      tests.map((test) => this.#coverage.ofTest(test)),
-    );
-    const sum = sound.reduce((sum, { cpuMs }) => sum + cpuMs, LEAST_CPU_MS);
-    const limits = { cpuMs: sum * SLOWER, wallMs: sum * BUSY };
+    if (tests.length === 0) return null;
     const engines = enginesOf(mutant.file);
-    const run = runOfTests(tests, engines);
-    const runMutant = (run: Run) =>
-      this.#run(mutant, () => runDeno(this.#copy.folder, run, limits));
+    const cpuMs = LEAST_CPU_MS + CPU_MS_OF_FILE * tests.length;
+    const limits = { cpuMs, wallMs: cpuMs * BUSY };
+    const run = (tests: readonly string[], filter?: string) =>
+      runDeno(this.#copy.folder, runOfTests(tests, engines, filter), limits);
     for (let n = 0; n < TRIES; n++) {
-      const ended = await runMutant(run);
+      const ended = await this.#change(mutant, () => run(tests));
       if (ended.success) return null;
-      if (ended.isOver) {
-        const sound = await runDeno(this.#copy.folder, run, limits);
-        const why = `they hang: ${oneLine(ended.output.slice(-100))}`;
-        if (sound.success) return { is: "caught by tests", why };
-        continue;
-      }
-      const failed = failedTest(ended.output);
+      const failed = ended.isOver ? null : failedTest(ended.output);
       if (failed === null) {
-        return { is: "caught by tests", why: oneLine(ended.output) };
+        if (!(await run(tests)).success) continue;
+        const why = ended.isOver ? "they hang" : oneLine(ended.output);
+        return { is: "caught by tests", why };
       }
-      if ((await runMutant(failed.run(engines))).success) continue;
-      return { is: "caught by tests", why: failed.why };
+      const { file, name, why } = failed;
+      const again = () => run([file], name);
+      if ((await this.#change(mutant, again)).success) continue;
+      if (!await this.#passes(`${file} ${name}`, again)) continue;
+      return { is: "caught by tests", why };
     }
-    return { is: "not judged", why: tests.join(" ") };
+    return { is: "not judged", why: `tests fail, or hang: ${tests.join(" ")}` };
+  }
+
+  /** Whether a run that failed with a mutant passes without. */
+  async #passes(name: string, run: () => Promise<Ended>): Promise<boolean> {
+    const known = this.#sound.get(name) ?? (await run()).success;
+    this.#sound.set(name, known);
+    return known;
   }
 
   async #byTypes(mutant: Mutant): Promise<Verdict | null> {
     const args = ["check", `src/${mutant.file}`];
-    const { success, output } = await this.#run(
+    const { success, output } = await this.#change(
       mutant,
       () => runDeno(this.#copy.folder, { args }),
     );
@@ -125,7 +131,7 @@ export class Judge {
     const left = { cpuMs, wallMs };
     for (let first = 1; first <= this.#seeds;) {
       const run = runOfSeeds(first, this.#seeds + 1 - first);
-      const ended = await this.#run(
+      const ended = await this.#change(
         mutant,
         () => runDeno(this.#copy.folder, run, left),
       );
@@ -144,7 +150,7 @@ export class Judge {
 
   /** Tells a seed that hangs from one that had no time. */
   async #whenOver(mutant: Mutant, seed: number): Promise<Verdict | null> {
-    const alone = await this.#run(
+    const alone = await this.#change(
       mutant,
       () => runDeno(this.#copy.folder, runOfSeeds(seed, 1), SEED_HANGS),
     );
@@ -156,20 +162,18 @@ export class Judge {
       : { is: "not judged", why: `there was time for ${seed} seeds` };
   }
 
-  async #isSound(seed: number): Promise<boolean> {
-    const known = this.#sound.get(seed);
-    if (known !== undefined) return known;
-    const ended = await runDeno(
-      this.#copy.folder,
-      runOfSeeds(seed, 1),
-      SEED_HANGS,
-    );
-    const isSound = !ended.isOver && outcomeOf(ended).rule === null;
-    this.#sound.set(seed, isSound);
-    return isSound;
+  #isSound(seed: number): Promise<boolean> {
+    return this.#passes(`seed ${seed}`, async () => {
+      const run = runOfSeeds(seed, 1);
+      const ended = await runDeno(this.#copy.folder, run, SEED_HANGS);
+      return { ...ended, success: outcomeOf(ended).rule === null };
+    });
   }
 
-  async #run<T>({ file, mutation }: Mutant, run: () => Promise<T>): Promise<T> {
+  async #change<T>(
+    { file, mutation }: Mutant,
+    run: () => Promise<T>,
+  ): Promise<T> {
     using _changed = await this.#copy.change(
       file,
       (text) => mutated(text, mutation),
@@ -195,18 +199,13 @@ function outcomeOf(
 /** The first test that failed; null: the tests did not begin. */
 function failedTest(
   output: string,
-): { why: string; run(engines: Engines): Run } | null {
-  const [, name, file] =
+): { file: string; name: string; why: string } | null {
+  const [, names, file] =
     /^(.*) => \.?\/?tests\/(.*_test\.ts):\d+:\d+$/m.exec(output) ?? [];
-  if (name === undefined) return null;
+  if (names === undefined) return null;
+  const [name] = names.split(" ... "); // of the test, without a step
   const error = /^error: .*/m.exec(output)?.[0] ?? "";
-  return {
-    why: oneLine(`${file}: ${name}: ${error}`),
-    run(engines) {
-      const { args, env } = runOfTests([file], engines);
-      return { args: [...args, "--filter", name.split(" ... ")[0]], env };
-    },
-  };
+  return { file, name, why: oneLine(`${file}: ${name}: ${error}`) };
 }
 
 function oneLine(text: string): string {

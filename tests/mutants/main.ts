@@ -74,38 +74,30 @@ if (import.meta.main) {
     seeds: SEEDS,
     cpuMs: seconds * 1_000,
   });
-  const told = new Map<Verdict["is"], number>();
-  const tell = (mutant: Mutant, verdict: Verdict) => {
-    told.set(verdict.is, (told.get(verdict.is) ?? 0) + 1);
-    const words = describe(mutant, texts[mutant.file]);
-    console.log(`${words}\n  ${verdict.is}: ${verdict.why}`);
-  };
-  const passing: Mutant[] = [];
+  let left: Mutant[] = [];
   for (const mutant of drawMutants(texts, new Random(seed))) {
-    const caught = told.get("caught by tests") ?? 0;
-    if (caught + passing.length === count) break;
-    if (!await judge.isRun(mutant)) continue;
-    const verdict = await judge.byTests(mutant);
-    if (verdict !== null) tell(mutant, verdict);
-    else {
-      passing.push(mutant);
-      console.log(
-        `${describe(mutant, texts[mutant.file])}\n  passes the tests`,
-      );
-    }
+    if (left.length === count) break;
+    if (await judge.isRun(mutant)) left.push(mutant);
   }
-  const survivors: Mutant[] = [];
-  for (const mutant of passing) {
-    const verdict = await judge.bySeeds(mutant);
-    if (verdict !== null) tell(mutant, verdict);
-    else survivors.push(mutant);
+  const verdicts = new Map<Verdict["is"], number>();
+  for (const [stage, judged] of Object.entries(judge.stages)) {
+    console.log(`${left.length} are judged by ${stage}`);
+    const passing: Mutant[] = [];
+    for (const mutant of left) {
+      const verdict = await judged(mutant);
+      if (verdict === null) passing.push(mutant);
+      else verdicts.set(verdict.is, (verdicts.get(verdict.is) ?? 0) + 1);
+      const { is, why } = verdict ?? { is: "passes", why: stage };
+      console.log(`${describe(mutant, texts[mutant.file])}\n  ${is}: ${why}`);
+    }
+    left = passing;
   }
   console.log("survivors:");
-  for (const mutant of survivors) {
+  for (const mutant of left) {
     console.log(`  ${describe(mutant, texts[mutant.file])}`);
   }
-  const counts = [...told].map(([is, times]) => `${times} ${is}`);
-  console.log([...counts, `${survivors.length} survive`].join(", "));
+  const counts = [...verdicts].map(([is, times]) => `${times} ${is}`);
+  console.log([...counts, `${left.length} survive`].join(", "));
   copy[Symbol.dispose]();
-  Deno.exit(survivors.length > count * MAY_SURVIVE ? 1 : 0);
+  Deno.exit(left.length > count * MAY_SURVIVE ? 1 : 0);
 }

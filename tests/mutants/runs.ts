@@ -65,14 +65,19 @@ export async function runDeno(
 /** On what tests of both engines are run. */
 export type Engines = "sqlite" | "both";
 
-/** A run of test files, given as paths from `tests/`, to the first failure. */
+/**
+ * A run of test files, given as paths from `tests/`, to the first failure;
+ * `filter` is a part of the names of tests.
+ */
 export function runOfTests(
   tests: readonly string[],
   engines: Engines,
+  filter = "",
 ): Run {
   return {
     args: [
       ...["test", "-A", "--no-check", "--fail-fast"],
+      ...["--filter", filter],
       "tests/mutants/given_tests.ts",
     ],
     env: { MUTANTS_TESTS: tests.join(" "), MUTANTS_ENGINES: engines },
