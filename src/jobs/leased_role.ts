@@ -230,7 +230,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
         for (const row of rows) this.leases.delete(row);
         signals[table].notify();
       });
-    this.#calls.add(call);
+    void this.#calls.add(call);
   }
 
   /**

@@ -70,7 +70,7 @@ export class Coverage {
     for (const test of testFiles(`${folder}/`)) {
       const text = await Deno.readTextFile(`${this.#source}/tests/${test}`);
       const isNear = basename(test) === `${name}_test.ts` ||
-        text.includes(`/${name}.ts"`);
+        text.includes(`/src/${file}"`);
       (isNear ? near : far).push(test);
     }
     return { near, far };

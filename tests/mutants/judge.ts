@@ -1,9 +1,13 @@
-/** Whether the tests of a mutant's folder notice it, or seeds do. */
+/**
+ * Whether the tests of a mutant's folder notice it, or seeds do. What fails is
+ * run again, with the mutant and without: on a busy machine a test may fail for
+ * want of time, and then it judges nothing.
+ */
 import type { Line } from "../simulation/first_failure.ts";
 import type { SourceCopy } from "../support/source_copy.ts";
 import { type Coverage, enginesOf } from "./coverage.ts";
 import type { Mutant } from "./drawing.ts";
-import { mutated } from "./mutations.ts";
+import { type Kind, mutated } from "./mutations.ts";
 import {
   type Ended,
   type Limits,
@@ -20,6 +24,10 @@ export type Verdict =
 
 /** A busy machine may take so many times as long for the same work. */
 const BUSY = 8;
+/** Tests that read the source, by the kind of mutant that they may notice. */
+const SOURCE_TESTS: Partial<Record<Kind, readonly string[]>> = {
+  "an await left out": ["lint/floating_promises_test.ts"],
+};
 /** Test files that take longer hang; most take less than 5 s. */
 const LEAST_CPU_MS = 20_000;
 const CPU_MS_OF_FILE = 5_000;
@@ -66,10 +74,11 @@ export class Judge {
       return await this.#byTests(mutant, tests);
     },
     "other tests of the folder": async (mutant) => {
-      const { file, mutation: { line } } = mutant;
+      const { file, mutation: { line, kind } } = mutant;
       const far = await this.#coverage.testsFar(file);
       const tests = await this.#coverage.thatRun(far, file, line);
-      return await this.#byTests(mutant, tests);
+      return await this.#byTests(mutant, tests) ??
+        await this.#byTests(mutant, SOURCE_TESTS[kind] ?? []);
     },
     "types": (mutant) => this.#byTypes(mutant),
     "seeds": async (mutant) => {

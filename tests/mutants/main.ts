@@ -1,9 +1,10 @@
 /**
  * Looks for what neither a test nor the simulation notices:
- * `main.ts [COUNT] [SEED]` draws mutants of the source by a seed, in lines that
- * tests run, has the tests of the folder and then 200 seeds of the simulation
- * judge each, and lists those that survive. Each of them is the same behaviour,
- * so that the code can be simpler, or a test or a rule is missing.
+ * `main.ts [COUNT] [SEED] [SECONDS]` draws mutants of the source by a seed, in
+ * lines that run, and judges each in a copy: by tests, the quickest first, and
+ * then by up to 200 seeds of the simulation, for so many seconds of processor
+ * time. It lists those that survive. Each of them is the same behaviour, so that
+ * the code can be simpler, or a test or a rule is missing.
  *
  * Fails if more than one in ten survives.
  */

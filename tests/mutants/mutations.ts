@@ -78,7 +78,9 @@ type Change = readonly [Kind, ts.Node | ts.TextRange, string];
 function* changesOf(node: ts.Node): Iterable<Change> {
   const text = () => node.getText();
   if (ts.isAwaitExpression(node)) {
-    yield ["an await left out", node, node.expression.getText()];
+    if (!isReturned(node)) {
+      yield ["an await left out", node, node.expression.getText()];
+    }
   } else if (ts.isIfStatement(node)) {
     yield ["a branch never taken", node.expression, "false"];
     yield ["a branch always taken", node.expression, "true"];
@@ -112,6 +114,17 @@ function* changesOf(node: ts.Node): Iterable<Change> {
   if (ts.isBlock(node) || ts.isCaseOrDefaultClause(node)) {
     yield* changesOfStatements(node.statements);
   }
+}
+
+/** What is returned is awaited by the caller, unless a `try` is around it. */
+function isReturned(node: ts.AwaitExpression): boolean {
+  if (ts.isArrowFunction(node.parent)) return true;
+  if (!ts.isReturnStatement(node.parent)) return false;
+  const around = ts.findAncestor(
+    node,
+    (one) => ts.isTryStatement(one) || ts.isFunctionLike(one),
+  );
+  return around === undefined || !ts.isTryStatement(around);
 }
 
 /** The name of a member, or a value of an enumeration. */

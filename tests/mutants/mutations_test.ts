@@ -12,6 +12,11 @@ function become(kind: Kind, text: string): string[] {
 
 const CASES: readonly (readonly [Kind, string, readonly string[]])[] = [
   ["an await left out", "await f(a);", ["f(a);"]],
+  [
+    "an await left out",
+    "() => { return await f(); try { return await g(); } catch {} }",
+    ["() => { return await f(); try { return g(); } catch {} }"],
+  ],
   ["a statement left out", "{ f(); g(); }", ["{  g(); }", "{ f();  }"]],
   ["a statement left out", "{ log.info('a'); await maybe?.('b'); }", []],
   ["two statements swapped", "{ f(); g(); }", ["{ g();\nf(); }"]],

@@ -210,7 +210,7 @@ class PostgresDb implements ServerDb {
     const until = this.#deps.clock.monotonic() + this.#lockWaitMs;
     for (let tries = 1;; tries++) {
       const connection = await this.#readers.take();
-      if (!single) connection.send(BEGIN_READ);
+      if (!single) void connection.send(BEGIN_READ);
       try {
         const sql = new PostgresSql(connection, options);
         const value = await sql.during(() => fn(sql));
@@ -374,7 +374,7 @@ class PostgresDb implements ServerDb {
     } catch (error) {
       return { ok: false, error, write, tx };
     } finally {
-      tx.end();
+      void tx.end();
     }
   }
 

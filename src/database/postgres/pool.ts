@@ -100,7 +100,7 @@ export class ConnectionPool {
       client.on("error", () => {});
       const connection = new Connection(client);
       connections.set(client, connection);
-      connection.send(SETTINGS);
+      void connection.send(SETTINGS);
     });
     // An idle connection broke.
     pool.on("error", () => void this.#options.servers.failed("lost"));
@@ -122,7 +122,7 @@ export class ConnectionPool {
         connection.stream.destroy();
       }
     }
-    former.pool.end();
+    void former.pool.end();
   }
 
   /** Throws a `DbError`, also if no connection becomes free in time. */
@@ -180,8 +180,8 @@ export class ConnectionPool {
       // A connection that broke earlier reported its end and did not time out.
       // A timer may fire a millisecond early.
       const isSilent = clock.monotonic() - since > 0.9 * timeouts.silenceMs;
-      servers.failed(isSilent ? "silent" : "lost");
-    } else if (isOfKind(error, ["readonly"])) servers.failed("readonly");
+      void servers.failed(isSilent ? "silent" : "lost");
+    } else if (isOfKind(error, ["readonly"])) void servers.failed("readonly");
   }
 
   /** Runs one statement outside of a transaction. */

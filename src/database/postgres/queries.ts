@@ -327,7 +327,7 @@ export class PostgresTx extends PostgresSql implements Tx {
   ): void {
     const ofRows = textOfRows(query);
     if (ofRows === null) {
-      for (const row of rows) this.#write(query, row, expected);
+      for (const row of rows) void this.#write(query, row, expected);
       return;
     }
     let start = 0;
@@ -335,7 +335,7 @@ export class PostgresTx extends PostgresSql implements Tx {
       const ofAll = expectedTimes(expected, size);
       for (; rows.length - start >= size; start += size) {
         const some = rows.slice(start, start + size).flat();
-        this.#write(ofRows(size), some, ofAll);
+        void this.#write(ofRows(size), some, ofAll);
       }
     }
   }

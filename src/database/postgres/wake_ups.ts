@@ -112,7 +112,7 @@ export class PostgresWakeUps implements WakeUps {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
     } catch {
-      this.#servers.failed("lost");
+      void this.#servers.failed("lost");
       return end();
     }
     if (over) return;
@@ -134,10 +134,10 @@ export class PostgresWakeUps implements WakeUps {
         silentSince = now;
         isReadOnly(client).then((refusesWrites) => {
           silentSince = null;
-          if (refusesWrites) this.#servers.failed("readonly");
+          if (refusesWrites) void this.#servers.failed("readonly");
         }, end);
       } else {
-        this.#servers.failed("lost");
+        void this.#servers.failed("lost");
         if (now - silentSince >= SILENCE_MS) return end();
       }
       this.#cancel = this.#clock.after(CONNECTION_CHECK_MS, look);

@@ -130,7 +130,7 @@ export class WriteQueues {
     if (line.isAsking || !line.mayBegin) return;
     line.isAsking = true;
     const begin = () => this.#begin(line);
-    this.#running.add(this.#permits.run({ keys: [line.name] }, begin));
+    void this.#running.add(this.#permits.run({ keys: [line.name] }, begin));
   }
 
   /** Runs one transaction. */

@@ -536,7 +536,7 @@ export class SqliteTx extends SqliteSql implements Tx {
 
   /** Resolves when no statement is running. */
   override async end(): Promise<void> {
-    super.end();
+    void super.end();
     while (this.#last !== null) await this.#last;
   }
 
@@ -559,7 +559,7 @@ export class SqliteTx extends SqliteSql implements Tx {
   #holdBack(statement: Promise<unknown>): void {
     const last = statement.then(() => {}, () => {});
     this.#last = last;
-    last.then(() => {
+    void last.then(() => {
       if (this.#last === last) this.#last = null;
     });
   }

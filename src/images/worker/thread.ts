@@ -261,7 +261,7 @@ export class ImageThread {
     const { deps, hanging } = this.#options;
     if (hanging.size < MOST_HANGING) return this.start();
     deps.log.error("image_workers_hang", { threads: hanging.size });
-    Promise.race([...hanging].map(({ ended }) => ended)).then(() => {
+    void Promise.race([...hanging].map(({ ended }) => ended)).then(() => {
       if (this.#stopped === null) this.#startAgain();
     });
   }
@@ -270,7 +270,7 @@ export class ImageThread {
   #end({ worker }: Life): void {
     const { hanging } = this.#options;
     hanging.add(worker);
-    worker.ended.then(() => hanging.delete(worker));
+    void worker.ended.then(() => hanging.delete(worker));
     worker.terminate();
   }
 }
