@@ -25,7 +25,10 @@ import {
 } from "./roles.ts";
 import type { Services } from "./services.ts";
 
-/** How long a portion of maintenance, which a stalled disk holds up, may last. */
+/**
+ * How long closing waits for a portion of maintenance, which a stalled disk may
+ * delay.
+ */
 const MAINTENANCE_STOP_MS = 2_000;
 
 export interface App {
@@ -34,25 +37,25 @@ export interface App {
   /** The URL of the separate metrics port; null if there is none. */
   metricsUrl: string | null;
   db: Db;
-  /** Everything that holds something while work is in progress. */
+  /** Register of everything that is in use while work is in progress. */
   holders: Holders;
   /** Stops listening, answers requests in flight, closes everything. */
   close(): Promise<void>;
 }
 
 export interface AppOptions extends ServiceOptions {
-  /** For tests. */
+  /** Options of the image role, for tests. */
   imageRole?: RoleOptions["images"];
   /** Accepts requests; a server of the runtime by default. */
   listen?: Listen;
   locks?: RoleLocks;
-  /** False: no maintenance jobs run. */
+  /** Whether maintenance jobs run; by default they do. */
   maintain?: boolean;
 }
 
 /**
- * Starts the service. Throws a `DbError`, `Deno.errors.*` or another Error;
- * closes everything that it opened then.
+ * Starts the service. Throws a `DbError`, `Deno.errors.*` or another Error,
+ * after closing everything that it opened.
  */
 export async function openApp(
   config: Config,
@@ -82,19 +85,19 @@ export async function openApp(
   if (maintain) addMaintenance(services, background, peers);
   addPeriodic(services, background, new Snapshot(services));
 
-  // Added last: the listener ends first, and no new request comes.
+  // Added last, so that the listener closes first and no new request arrives.
   if (config.roles.includes("api")) {
     url = serveAll(services, stack, listen, ending);
   }
   stack.defer(() => db.shortenLockWaits());
   watchWaits(services);
-  // A process whose port is taken has worked on nothing.
+  // Started only now: a process whose port is taken must not work on anything.
   background.start();
   const opened = stack.move();
   return { url, metricsUrl, db, holders, close: () => opened.disposeAsync() };
 }
 
-/** On PostgreSQL other machines may have the same roles. */
+/** On PostgreSQL, processes on other machines may have the same roles. */
 function peersOf({ databaseUrl }: Config, locks: RoleLocks): Peers {
   return {
     isAlone: (role) => databaseUrl === null && locks.take(role),
@@ -131,7 +134,7 @@ function watchWaits({ holders, metrics }: Services): void {
   }
 }
 
-/** Where another process with these settings listens. */
+/** The address on which another process with these settings listens. */
 function addressOf({ host, port }: Config): string {
   return urlOf({ hostname: host === "::" ? "localhost" : host, port });
 }

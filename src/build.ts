@@ -1,21 +1,22 @@
 /**
- * Builds what the service serves and the repository does not hold: the page's
- * scripts, and the files of the typed client that the handbook offers. Every
- * task that needs them runs it; it builds what is older than its sources.
+ * Builds the files that the service serves and the repository does not contain:
+ * the page's scripts, and the files of the typed client that the handbook
+ * offers. Every task that needs them runs this; it builds what is older than
+ * its sources.
  */
 const ROOT = new URL("../", import.meta.url).pathname;
 
-/** Tells Deno where the types are; TypeScript finds them by their name. */
+/** Tells Deno where the types are; TypeScript finds them by name. */
 const SCRIPT_HEAD = '// @ts-self-types="./client.d.ts"\n';
 
 /** Files by name. */
 type Files = Readonly<Record<string, string>>;
 
 interface Target {
-  /** Where the files are stored; it holds nothing else. */
+  /** The folder of the files; it contains nothing else. */
   folder: string;
   files: readonly string[];
-  /** Files and folders that may change what is built. */
+  /** Files and folders on which the result depends. */
   sources: readonly string[];
   build: () => Promise<Files>;
 }
@@ -50,7 +51,7 @@ export function outdated(): Target[] {
   });
 }
 
-/** When a file was changed; 0 where there is none. */
+/** When a file was changed; 0 if it does not exist. */
 function changedAt(path: string): number {
   try {
     return Deno.statSync(path).mtime!.getTime();
@@ -60,7 +61,10 @@ function changedAt(path: string): number {
   }
 }
 
-/** The last change of a file or in a folder, whose own time tells removals. */
+/**
+ * The last change of a file or in a folder; the folder's own time shows
+ * removals.
+ */
 function newestIn(path: string): number {
   let newest = changedAt(path);
   if (!Deno.statSync(path).isDirectory) return newest;
@@ -73,11 +77,12 @@ function newestIn(path: string): number {
 
 async function buildTarget({ folder, build }: Target): Promise<void> {
   await Deno.mkdir(ROOT + folder, { recursive: true });
-  // A source that changes meanwhile is newer than what is built.
+  // A source that changes during the build is newer than the result.
   const started = new Date();
   for (const [name, text] of Object.entries(await build())) {
     const path = `${ROOT}${folder}/${name}`;
-    // Renamed, as other processes may read and build at the same time.
+    // Written under another name and then renamed, because other processes may
+    // read and build at the same time.
     const unfinished = `${path}.${Deno.pid}`;
     await Deno.writeTextFile(unfinished, text);
     await Deno.utime(unfinished, started, started);
@@ -106,9 +111,9 @@ async function inTemporaryFolder<T>(
 }
 
 /**
- * The page's scripts by name: `page.js` is loaded first, and loads the others
- * when they are needed; `workbook.js` is that of the thread that reads
- * workbooks. What several parts share becomes a part of its own.
+ * The page's scripts by name. `page.js` is loaded first, and loads the others
+ * when they are needed; `workbook.js` runs in the thread that reads workbooks.
+ * Code that several scripts share becomes a separate script.
  */
 function pageScripts(): Promise<Files> {
   return inTemporaryFolder(async (folder) => {
@@ -132,9 +137,9 @@ function pageScripts(): Promise<Files> {
 const REFERENCE = /"\.\/([\w-]+-[A-Z0-9]{8}\.js)"/g;
 
 /**
- * The bundler's names hold a hash of paths of this machine: `chunk-ABCDEFGH.js`
- * becomes `shared-1.js`, in the order in which scripts name each other, so that
- * each machine builds the same.
+ * Replaces the bundler's names, which contain a hash of paths of this machine:
+ * `chunk-ABCDEFGH.js` becomes `shared-1.js`, numbered in the order in which
+ * scripts refer to each other. So each machine builds the same files.
  */
 function withPlainNames(scripts: Files): Files {
   const plain = new Map(
@@ -172,8 +177,8 @@ function clientFiles(): Promise<Files> {
 }
 
 /**
- * The types of what the script exports: `deno bundle` declares what every
- * module has, and keeps their imports of each other.
+ * Keeps only the types that the script exports: `deno bundle` declares those of
+ * every module, with their imports.
  */
 function trimmed(types: string, exported: readonly string[]): string {
   const statements = types.split(
@@ -181,7 +186,7 @@ function trimmed(types: string, exported: readonly string[]): string {
   )
     .reduce<string[]>((all, part) => {
       const last = all.at(-1);
-      // A comment belongs to what follows it.
+      // A comment belongs to the statement that follows it.
       return last?.trimEnd().endsWith("*/") && last.startsWith("/**")
         ? [...all.slice(0, -1), last + part]
         : [...all, part];

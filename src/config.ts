@@ -37,7 +37,7 @@ export interface Setting<T> {
   variable: string;
   /** The command line flag, if there is one. */
   flag?: string;
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   placeholder: string;
   /** The default; an empty value counts as missing. */
   fallback: string;
@@ -48,11 +48,12 @@ export interface Setting<T> {
   parse(text: string): T;
 }
 
-/** The part of the body budget that one seller may take. */
+/** The share of the body budget that one seller may use. */
 export const SELLER_BODY_SHARE = 1 / 4;
 /**
- * What a byte of a body takes of it: two are for what is read from it, as a
- * text with one wide character has two bytes for each.
+ * How much of the budget a byte of a body costs. Two of the three are for the
+ * decoded text: if it contains a wide character, each character takes two
+ * bytes.
  */
 export const BODY_COST = 3;
 
@@ -309,7 +310,7 @@ const ALL = {
     placeholder: "URL",
     fallback: "",
     meaning: "URL that receives notices to the operator",
-    // It may have a key in it.
+    // The value may contain a key.
     secret: true,
     parse: parseNoticesUrl,
   },
@@ -364,7 +365,7 @@ const ALL = {
   },
 } satisfies Record<string, Setting<unknown>>;
 
-/** What `parse` returns of each setting. */
+/** The value of each setting, as `parse` returns it. */
 export type Config = {
   readonly [K in keyof typeof ALL]: ReturnType<typeof ALL[K]["parse"]>;
 };
@@ -373,7 +374,7 @@ export const SETTINGS: { readonly [K in keyof Config]: Setting<Config[K]> } =
   ALL;
 
 export interface ConfigResult {
-  /** null when there are mistakes. */
+  /** null if there are mistakes. */
   config: Config | null;
   /** One sentence each, starting with the variable or flag. */
   mistakes: string[];
@@ -406,7 +407,7 @@ export function readConfig(
   return { config: Object.freeze(values) as unknown as Config, mistakes };
 }
 
-/** Every setting by its variable; of a secret, whether it is set. */
+/** Every setting by its variable; for a secret, only whether it is set. */
 export function shownSettings(config: Config): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(SETTINGS).map(([key, { variable, secret }]) => {
@@ -440,14 +441,16 @@ function missingKeys(values: Record<string, unknown>): string[] {
   return [...missing, ...missingS3Keys(rest, purpose)];
 }
 
-/** Settings, each of which the other one of its pair needs. */
+/** Pairs of settings that need each other. */
 const NEEDED: readonly (readonly [keyof Config, keyof Config])[] = [
   ["noticesSecret", "noticesUrl"],
   ["mailFrom", "smtpUrl"],
   ["smtpUrl", "mailFrom"],
 ];
 
-/** Object storage requires a key: one sentence for each missing part of it. */
+/**
+ * Object storage needs a key: one sentence for each missing part of the key.
+ */
 export function missingS3Keys(
   config: Partial<Config>,
   purpose: string,

@@ -12,8 +12,8 @@ import { yieldToIo } from "./lib/yield_to_io.ts";
 
 export interface Clock {
   /**
-   * Unix milliseconds, as all times are whose type is a number and of which
-   * nothing else is said.
+   * Unix milliseconds. So are all times that are numbers, unless a comment says
+   * otherwise.
    */
   now(): number;
   /** Milliseconds of a monotonic clock, for durations. */
@@ -42,7 +42,7 @@ export interface Log {
   enabled(level: LogLevel): boolean;
 }
 
-/** As the constructor of the driver's `DatabaseSync`. */
+/** The constructor of the driver's `DatabaseSync`. */
 export type ConnectSqlite = (
   file: string,
   options: DatabaseSyncOptions,
@@ -69,11 +69,12 @@ export interface Deps {
    */
   beforeCommit?: () => void | Promise<void>;
   /**
-   * Asked before each statement that has to change rows; true: it changes none,
-   * as one may on a cluster. Tests lose changes with it.
+   * Called before each statement that must change rows. If it returns true, the
+   * statement changes none, as can happen on a cluster; tests lose changes with
+   * it.
    */
   changesNothing?: () => boolean;
-  /** Opens a connection to a SQLite file; `new DatabaseSync` unless given. */
+  /** Opens a connection to a SQLite file; `new DatabaseSync` by default. */
   connectSqlite?: ConnectSqlite;
 }
 
@@ -98,8 +99,8 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const IDS_PER_MS = 4_096;
 
 /**
- * The millisecond of the last id, how an id of it begins, and how many earlier
- * ids it has.
+ * The millisecond of the last id, the prefix of its ids, and how many ids it
+ * has so far.
  */
 const lastId = { ms: 0, prefix: "", count: 0 };
 
@@ -161,8 +162,8 @@ export function jsonLog(
 }
 
 /**
- * The real dependencies; `more` is added to every line of the log, which
- * `write` takes, else standard error at once.
+ * The real dependencies. `more` is added to every line of the log. Lines go to
+ * `write`, by default to standard error at once.
  */
 export function systemDeps(
   level: LogLevel,

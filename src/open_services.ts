@@ -1,4 +1,7 @@
-/** Opens what `Services` has, in the order in which it is closed in reverse. */
+/**
+ * Opens the services in an order whose reverse is the order in which they are
+ * closed.
+ */
 import { Categories } from "./catalogue/category_rows.ts";
 import { type Config, leastBodyBudget } from "./config.ts";
 import { SENT_PRODUCTS } from "./contracts/documents.ts";
@@ -26,10 +29,10 @@ import { RefusalLog } from "./sellers/refusals.ts";
 import type { SandboxPage, Services } from "./services.ts";
 import { USER_AGENT } from "./version.ts";
 
-/** Probes of images in flight to one origin; in total, without bursts. */
+/** The most image probes in flight to one origin; in total, without bursts. */
 const PROBES_PER_ORIGIN = 128;
 const PROBES = 256;
-/** The probes of a small upload start together. */
+/** Lets the probes of a small upload start together. */
 const PROBES_OF_A_BURST = 32;
 
 export interface ServiceOptions {
@@ -41,11 +44,11 @@ export interface ServiceOptions {
   mailer?: Mailer;
 }
 
-/** What only the application knows. */
+/** Values that only the application has. */
 export interface ServiceContext {
   /** Closes what was opened. */
   stack: AsyncDisposableStack;
-  /** As in `Services`. */
+  /** See `Services`. */
   ending: AbortSignal;
   publicUrl: () => string;
 }
@@ -144,7 +147,7 @@ function newProbes(
   });
 }
 
-/** Null where the settings name no mail server. */
+/** Null if the settings have no mail server. */
 function newMailer(
   { smtpUrl: server, mailFrom: from }: Config,
   { clock }: Deps,

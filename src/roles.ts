@@ -21,25 +21,31 @@ import type { Services } from "./services.ts";
 import { DELIVERIES } from "./webhooks/webhook.ts";
 import { WebhookRole } from "./webhooks/worker/role.ts";
 
-/** The other processes of the service, as far as a role asks for them. */
+/** What a role may ask about the other processes of the service. */
 export interface Peers {
   /** Whether no other process has this role of the settings. */
   isAlone: (role: Role) => boolean;
-  /** Whether this process may do what one process does, or all. */
+  /**
+   * Whether this process may run the work of a role: it is the one process that
+   * does, or all may.
+   */
   mayDo: (role: Role) => boolean;
 }
 
 export interface RoleOptions {
-  /** For tests. */
+  /** Options of the image role, for tests. */
   images?: ImageRoleOptions;
 }
 
-/** Makes a role with empty memory, again if one is stuck. */
+/** Creates a role with empty memory; called again if the role is stuck. */
 type MakeRole = () => BackgroundRole;
 
 interface RoleRow {
   queue: LeaseQueue;
-  /** Whether this process works on the queue; by default if it maintains it. */
+  /**
+   * Whether this process works on the queue; by default, if it maintains the
+   * queue.
+   */
   isWanted?: (services: Services) => boolean;
   begin: (services: Services, peers: Peers, options: RoleOptions) => MakeRole;
 }
@@ -68,7 +74,7 @@ export const ROLES: Readonly<Record<QueueName, RoleRow>> = {
       return () => new ImportRole(services, { shared });
     },
   },
-  // Every process sends; those with the role api look for what to send.
+  // Every process sends notices; processes with the role `api` search for them.
   notices: {
     queue: NOTICES,
     isWanted: ({ config, mailer }) =>

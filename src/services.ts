@@ -20,7 +20,7 @@ export interface Services {
   deps: Deps;
   db: Db;
   signals: Signals;
-  /** All that holds something while work is in progress. */
+  /** Register of everything that is in use while work is in progress. */
   holders: Holders;
   /** `seller key` of each request in progress that has an Idempotency-Key. */
   keysInProgress: Set<string>;
@@ -30,25 +30,23 @@ export interface Services {
   heavy: WaitList;
   /** The last refused requests of each seller. */
   refusals: RefusalLog;
-  /** What this process counts about itself. */
+  /** The metrics of this process. */
   metrics: Metrics;
   /** Whether this process can do its work. */
   health: Health;
-  /** How much room is on its disks. */
+  /** The free space on the disks of this process. */
   disks: DiskWatch;
   /** The outbound client for HEADs and for the check of a webhook's URL. */
   outbound: Outbound;
   /** How outbound clients reach the network. */
   network: Partial<Network>;
-  /** Where the bytes of images are kept. */
+  /** Stores the bytes of images. */
   images: ImageStore;
-  /**
-   * Fires when the service stops and requests in progress have to be answered.
-   */
+  /** Fires when the service stops and requests in progress must be answered. */
   ending: AbortSignal;
-  /** Sends mail to sellers; null: none is sent. */
+  /** Sends mail to sellers; null if no mail is sent. */
   mailer: Mailer | null;
-  /** How others reach the page, without a slash at the end. */
+  /** The URL at which others reach the page, without a slash at the end. */
   publicUrl: () => string;
   /** The marketplace's categories. */
   categories: Categories;
@@ -63,6 +61,6 @@ export interface SandboxPage {
   sellerKey: string;
   operatorKey: string;
   samples: { name: string; label: string; xml: string }[];
-  /** Where the mails of the sandbox are shown. */
+  /** URL of the page that shows the mails of the sandbox. */
   mailUrl: string;
 }

@@ -5,15 +5,15 @@ import type { Command, Flag } from "./command.ts";
 
 export type Request =
   | { kind: "version" }
-  /** The help of one command, of a group's commands, or of all. */
+  /** The help of one command, of a group of commands, or of all commands. */
   | { kind: "help"; commands: readonly Command[] }
   | {
     kind: "mistakes";
     commands: readonly Command[];
     mistakes: string[];
     /**
-     * The flags that could be parsed, so that settings among them can also be
-     * checked.
+     * The flags that could be parsed, so that those which are settings can be
+     * checked as well.
      */
     flags: Record<string, string | undefined>;
   }
@@ -28,8 +28,8 @@ type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
 type OptionToken = Extract<Token, { kind: "option" }>;
 
 /**
- * Finds the command (the first of `commands` if none is named) and checks every
- * word; reports all mistakes at once.
+ * Finds the command (the first of `commands` if the words name none) and checks
+ * every word; reports all mistakes at once.
  */
 export function parseCommandLine(
   words: readonly string[],
@@ -94,7 +94,7 @@ type Choice =
   & ({ command: Command; words: number } | {
     command: null;
     mistake: string;
-    /** Only the second word is missing. */
+    /** Whether only the second word is missing. */
     isGroup: boolean;
   });
 
@@ -175,7 +175,7 @@ function valueMistake(option: OptionToken, flag: Flag): string | null {
   if (flag.placeholder === undefined) {
     return option.inlineValue ? `--${flag.name}: takes no value.` : null;
   }
-  // In `--port --host x` the value is missing; it is not "--host".
+  // In `--port --host x`, the value is missing; "--host" is not the value.
   const forgotten = !option.value ||
     (!option.inlineValue && option.value.startsWith("-"));
   return forgotten

@@ -1,4 +1,4 @@
-/** A copy of the database while the service runs. */
+/** Copies the database while the service runs. */
 import { dirname, join, resolve } from "node:path";
 import { DbError } from "../database/db.ts";
 import { type Contents, contentsOf } from "../database/sqlite/schema.ts";
@@ -35,7 +35,7 @@ export const backupCommand: Command = {
       : await writeObject(context, place, target);
     print(`backup: ${written}`);
     print(contentsLine(contents));
-    // Noting the backup may fail: the database may accept no writes.
+    // Recording the backup may fail, because the database may accept no writes.
     await withDatabase(config, (db) => db.write(noteBackup)).catch((error) => {
       if (!(error instanceof DbError)) throw error;
       printError("The time of this backup could not be noted in the database.");
@@ -44,7 +44,7 @@ export const backupCommand: Command = {
 };
 
 interface Backup {
-  /** Its path or address. */
+  /** The path or address of the backup. */
   written: string;
   contents: Contents;
 }
@@ -59,16 +59,16 @@ async function writeFile(
   if (!await exists(dirname(target))) {
     throw new UsageError(`There is no folder ${dirname(target)}.`);
   }
-  // Renamed only when complete, so that an interrupted backup is not mistaken
-  // for one.
+  // Renamed once it is complete, so that an interrupted backup is not mistaken
+  // for a complete one.
   const part = `${target}.part`;
   return await withDatabase(config, async (db) => {
     await removeIfThere(part);
     try {
       await db.backup(part).catch((error) => {
         if (!(error instanceof DbError)) throw error;
-        // Names the disk of the backup; otherwise the message would be about
-        // the service's disk.
+        // Names the disk of the backup; the usual message names the service's
+        // disk.
         throw new Error(
           `the database in ${config.dataDir} cannot be copied to ${target} ` +
             `(${error.message}).`,

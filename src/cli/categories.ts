@@ -59,7 +59,7 @@ async function put(
 const OPEN_OF_JSON = "{".charCodeAt(0);
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** The form of a document, by its first character. */
+/** The format of a document, by its first character. */
 function formOf(bytes: Uint8Array): "xml" | "json" {
   const first = bytes.find((byte) => !SPACES.has(byte));
   return first === OPEN_OF_JSON ? "json" : "xml";
@@ -85,7 +85,7 @@ async function list({ db, print }: Context): Promise<void> {
   }
 }
 
-/** Values of a rule that a line shows. */
+/** How many values of a rule a line shows. */
 const SHOWN = 5;
 
 function rulesOf({ rules }: ListedCategory): string[] {

@@ -1,9 +1,9 @@
-/** The type of a command of the command line. */
+/** The type of commands. */
 import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
 
 export interface Flag {
-  /** Without its dashes. */
+  /** The name without its dashes. */
   name: string;
   /** The placeholder in the help; a flag without one is a switch. */
   placeholder?: string;
@@ -27,23 +27,23 @@ export function flag(
 }
 
 export interface Argument {
-  /** As the help writes it, in capitals. */
+  /** The name in the help, in capitals. */
   name: string;
   optional?: boolean;
 }
 
 export interface Command {
-  /** One word, or two with the group first: `seller add`. */
+  /** One word, or two if it belongs to a group: `seller add`. */
   name: string;
   summary: string;
   arguments: readonly Argument[];
   flags: readonly Flag[];
   /**
-   * It runs until a signal ends it, and never waits for the reader of its
-   * lines.
+   * Whether it runs until a signal ends it, and never waits for the reader of
+   * its lines.
    */
   isService?: true;
-  /** Prints its result; throws on failure. */
+  /** Runs the command and prints its result; throws on failure. */
   run(context: CommandContext): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export interface CommandContext {
   deps: Deps;
   /** In the order of `Command.arguments`; an optional one may be missing. */
   arguments: readonly string[];
-  /** By name without dashes; a given switch is "". */
+  /** By name without dashes; a switch that is given is "". */
   flags: Readonly<Record<string, string | undefined>>;
   print(line: string): void;
   printError(line: string): void;
@@ -61,7 +61,7 @@ export interface CommandContext {
 /** The command line is invalid: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** One sentence each. */
+  /** The mistakes, one sentence each. */
   readonly mistakes: readonly string[];
 
   constructor(...mistakes: string[]) {

@@ -1,4 +1,4 @@
-/** Copies a stopped service from one database to another, and back. */
+/** Copies the database of a stopped service into another one, and back. */
 import { dirname } from "node:path";
 import { type Config, type Setting, SETTINGS } from "../config.ts";
 import type { Clock } from "../deps.ts";
@@ -78,7 +78,7 @@ export const reopenDatabaseCommand: Command = {
   },
 };
 
-/** Where it is, without a password. */
+/** The address without a password. */
 function shown({ address }: CopyPlace): string {
   return address.replace(/^(postgres\w*:\/\/[^:@/]*):[^@/]*@/, "$1@");
 }
@@ -145,7 +145,7 @@ async function databasePlaceOf(
   return { argument, kind: "sqlite", address };
 }
 
-/** Read as the value of a setting. */
+/** Parses the text like the value of a setting. */
 function parsedSetting<T>(
   setting: Setting<T>,
   argument: CopyPlace["argument"],
@@ -158,7 +158,7 @@ function parsedSetting<T>(
   }
 }
 
-/** Whether both are the same database of a server, or the same file. */
+/** Whether both are the same database on a server, or the same file. */
 function isSame(one: CopyPlace, other: CopyPlace): boolean {
   if (one.address === other.address) return true;
   if (one.kind !== "sqlite" || other.kind !== "sqlite") return false;
@@ -204,7 +204,8 @@ async function postgres() {
 }
 
 /**
- * Opens it; creates the folder, the file and the schema if they are missing.
+ * Opens the database; creates the folder, the file and the schema if they are
+ * missing.
  */
 async function openPlace(
   place: CopyPlace,
@@ -222,7 +223,7 @@ async function openPlace(
   });
 }
 
-/** Adds to an error which database it concerns. */
+/** Adds to an error the name of the argument that it concerns. */
 async function withArgumentName<T>(
   { argument }: CopyPlace,
   work: () => Promise<T>,

@@ -8,8 +8,8 @@ import type { Command, CommandContext } from "./command.ts";
 import { dataFlag } from "./flags.ts";
 
 /**
- * Runs `fn` on the database. Only a command that may `create` it creates a
- * missing one; others get a `missing` DbError.
+ * Runs `fn` on the database. Only a command with `create` creates a missing
+ * database; others throw a `missing` DbError.
  */
 export async function withDatabase<T>(
   config: Config,
@@ -24,13 +24,13 @@ export async function withDatabase<T>(
   }
 }
 
-/** The line on what a backup holds. */
+/** The line that lists the contents of a backup. */
 export function contentsLine(contents: Contents): string {
   const rows = contents.map(({ table, rows }) => `${rows} of ${table}`);
   return `rows: ${rows.join(", ")}`;
 }
 
-/** All rows of a log, which are read a page at a time. */
+/** All rows of a log, read page by page. */
 export async function* allRows<T>(
   readPage: (after: string | null) => Promise<ListPage<T>>,
 ): AsyncGenerator<T, void> {
@@ -49,7 +49,7 @@ interface DatabaseCommand
   run(context: CommandContext & { db: Db }): Promise<void>;
 }
 
-/** A command that only needs the database, with the flag `--data`. */
+/** A command that needs only the database, with the flag `--data`. */
 export function databaseCommand(
   { run, arguments: words = [], flags = [], ...named }: DatabaseCommand,
 ): Command {
@@ -62,7 +62,7 @@ export function databaseCommand(
   };
 }
 
-/** Whether a file or folder of that name exists. */
+/** Whether a file or folder with that name exists. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await Deno.lstat(path);

@@ -38,7 +38,9 @@ const REPLAYED_STATES: readonly SettledState[] = [
   "cancelled",
   "delivered",
 ];
-/** Deliveries that one write replays; few, because the service writes, too. */
+/**
+ * How many deliveries one write replays; few, because the service also writes.
+ */
 const REPLAY_ROWS = 100;
 
 export const deliveryCommands: readonly Command[] = [
@@ -307,7 +309,7 @@ function timeCell(milliseconds: number | null): string {
   return milliseconds === null ? "-" : isoTime(milliseconds);
 }
 
-/** Rows as lines, each column as wide as its widest cell. */
+/** Formats rows as lines, with each column as wide as its widest cell. */
 function printTable(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0].map((_, i) =>
     rows.reduce((most, row) => Math.max(most, [...row[i]].length), 0)

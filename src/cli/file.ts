@@ -1,4 +1,4 @@
-/** Prints a file for operators that the program contains. */
+/** Prints one of the files for operators that the program contains. */
 import { OPERATOR_FILES } from "../docs/files.ts";
 import { nearestName } from "../lib/nearest_name.ts";
 import { type Command, line, UsageError } from "./command.ts";

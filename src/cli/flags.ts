@@ -1,4 +1,4 @@
-/** Flags that several commands take. */
+/** Flags that several commands have. */
 import { type Setting, SETTINGS } from "../config.ts";
 import { parseText, type QueryParameter } from "../http/server/parameters.ts";
 import { DAY_MS } from "../lib/durations.ts";
@@ -19,19 +19,19 @@ export const allSettingFlags = settingFlags(Object.values(SETTINGS));
 /** `--data FOLDER`, for commands that only need the database. */
 export const [dataFlag] = settingFlags([SETTINGS.dataDir]);
 
-/** `--image-store PLACE`, for commands that look after the images. */
+/** `--image-store PLACE`, for commands that maintain the image files. */
 export const [imageStoreFlag] = settingFlags([SETTINGS.imageStore]);
 
 /** `--seller NAME`, for commands about one seller. */
 export const sellerFlag = flag("seller", "NAME", "the seller's name", true);
 
-/** When a key ends and where it may come from. */
+/** The end of a key, and the networks from which it may be used. */
 export const keyRightsFlags: readonly Flag[] = [
   flag("expires-at", "TIME", "when it ends; never unless given"),
   flag("networks", "CIDR,…", "where it may come from; else everywhere"),
 ];
 
-/** What `keyRightsFlags` say. */
+/** The values of `keyRightsFlags`. */
 export function keyRightsTexts(
   flags: Readonly<Record<string, string | undefined>>,
 ): Pick<KeyTexts, "expiresAt" | "networks"> {
@@ -42,7 +42,7 @@ export function keyRightsTexts(
   };
 }
 
-/** Whether a key is in force, and until when. */
+/** Whether a key is valid, and until when. */
 export function keyState(
   { revokedAt, expiresAt }: {
     revokedAt: number | null;
@@ -55,13 +55,16 @@ export function keyState(
   return `${expiresAt > now ? "active until" : "ended"} ${isoTime(expiresAt)}`;
 }
 
-/** Days with a name: how many before today, in UTC. */
+/** Names of days, with how many days before today (UTC) each one is. */
 const DAYS: ReadonlyMap<string | undefined, number> = new Map([
   ["today", 0],
   ["yesterday", 1],
 ]);
 
-/** Flags of times, in which `today` and `yesterday` are the dates of these. */
+/**
+ * Flags with times, in which `today` and `yesterday` are replaced by their
+ * dates.
+ */
 export function withDates(
   { flags }: Pick<Command, "flags">,
   values: Readonly<Record<string, string | undefined>>,

@@ -9,10 +9,13 @@ import { type Command, UsageError } from "./command.ts";
 import { allSettingFlags } from "./flags.ts";
 
 const ANSWER_MS = 3_000;
-/** How long a service that has just started may take until it is ready. */
+/** How long a service that has just started may take to become ready. */
 const START_MS = 10_000;
 const PAUSE_MS = 200;
-/** Characters of an answer that tell whose it is, and which checks failed. */
+/**
+ * How many characters of an answer are read: enough to recognise this service
+ * and its failed checks.
+ */
 const BEGINNING = 4_096;
 
 export const healthCommand: Command = {
@@ -47,7 +50,7 @@ export const healthCommand: Command = {
   },
 };
 
-/** The service answers, but not with 200. */
+/** The service answered, but not with 200. */
 class Unhealthy extends Error {}
 
 /** Throws unless this service answers 200. */
@@ -64,8 +67,9 @@ async function check(url: string): Promise<void> {
 }
 
 /**
- * Adds the failed checks. Only the last request sends the key, because each
- * request with a wrong key would count as a guess.
+ * Adds the failed checks to the error. Only the last request sends the key,
+ * because each request with a wrong key would count as an authentication
+ * failure.
  */
 async function withFailedChecks(
   error: unknown,
@@ -89,7 +93,7 @@ async function withFailedChecks(
 /** A failed check in an answer of `/readyz` to an operator. */
 const FAILED = /<(\w+)>failed: ([^<]*)<\//g;
 
-/** The address on which a process with these settings answers. */
+/** The address on which a process with these settings listens. */
 function addressOf({ host, port, roles, metricsPort }: Config): string {
   if (!roles.includes("api")) {
     if (metricsPort !== null) return `http://127.0.0.1:${metricsPort}`;
@@ -120,10 +124,10 @@ async function answerOf(
   }
 }
 
-/** How our answers begin. */
+/** The beginning of this service's answers. */
 const OURS = /^<\?xml [^>]*\?><service>/;
 
-/** Another program may send an endless answer. */
+/** Reads only a part, because another program may send an endless answer. */
 async function beginningOf({ body }: Response): Promise<string> {
   let text = "";
   for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -133,7 +137,10 @@ async function beginningOf({ body }: Response): Promise<string> {
   return text;
 }
 
-/** `fetch` says only that it failed; its cause repeats the URL, then says why. */
+/**
+ * `fetch` only says that it failed; its cause repeats the URL and then gives
+ * the reason.
+ */
 function reason(error: unknown): string {
   const { cause, message } = error as Error;
   if (!(cause instanceof Error)) return message;

@@ -69,7 +69,9 @@ function commandList(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-/** Rows as lines, two spaces in, each column as wide as its widest cell. */
+/**
+ * Formats rows as indented lines, with each column as wide as its widest cell.
+ */
 function columns(rows: readonly (readonly string[])[]): string[] {
   // bounded: rows of a help text
   const width = Math.max(...rows.map(([first]) => first.length));

@@ -1,4 +1,4 @@
-/** The commands that look after the stored image files. */
+/** The commands that maintain the stored image files. */
 import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { imageStoreSettings, openImageStore } from "../images/storage/open.ts";

@@ -1,10 +1,10 @@
-/** Reads what a command is given in a file or on standard input. */
+/** Reads a command's input from a file or from standard input. */
 import { ServiceError } from "../lib/errors.ts";
 import { UsageError } from "./command.ts";
 
 /**
- * The bytes of a file, `-` or nothing for standard input: up to `limit` and a
- * little more, so that the reader of the document sees that it is too long.
+ * The bytes of a file; standard input for `-` or no name. Reads little more
+ * than `limit`, so that the parser of the document reports that it is too long.
  */
 export async function readInput(
   file: string | undefined,
@@ -40,7 +40,7 @@ async function readSome(
   return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 
-/** Turns a refusal into mistakes that name the place in `what` was read. */
+/** Turns a refusal into mistakes that state the place in `what` was read. */
 export async function asUsage<T>(
   what: string,
   fn: () => Promise<T>,

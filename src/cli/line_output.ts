@@ -4,11 +4,12 @@ import { pause, waitAtMost } from "../lib/waits.ts";
 
 /** The most bytes of waiting lines. */
 const LIMIT_BYTES = 1_024 * 1_024;
-/**
- * Lines are collected for this long, because a write costs more than a line.
- */
+/** How long lines are collected, because a write costs more than a line. */
 const GATHER_MS = 10;
-/** A write that failed (a closed pipe, a full disk) is tried again after this. */
+/**
+ * The pause after which a failed write (a closed pipe, a full disk) is tried
+ * again.
+ */
 const RETRY_MS = 100;
 
 const encoder = new TextEncoder();
@@ -17,7 +18,10 @@ export interface LineOutputOptions {
   /** Writes some of the bytes; returns how many. */
   write(bytes: Uint8Array): Promise<number>;
   clock: Clock;
-  /** Called with how many lines were lost since when, once there is room again. */
+  /**
+   * Called once there is room again, with the number of lost lines and the time
+   * since when lines were lost.
+   */
   onLost?(lines: number, since: Date): void;
 }
 
@@ -51,7 +55,7 @@ export class LineOutput {
     this.#writing ??= this.#writeWaiting();
   }
 
-  /** Waits until all lines are written, `ms` at most. */
+  /** Waits until all lines are written, but at most `ms`. */
   async end(ms: number): Promise<void> {
     this.#ending = true;
     await waitAtMost(this.#options.clock, ms, this.#writing);

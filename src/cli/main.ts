@@ -19,15 +19,15 @@ const OK = 0;
 const FAILED = 1;
 /** A mistake in the settings or arguments; nothing was started. */
 const MISTAKE = 2;
-/** The reader of the output has gone, as in `… | head`: 128 + SIGPIPE. */
+/** The reader of the output has ended, as in `… | head`: 128 + SIGPIPE. */
 const READER_GONE = 141;
-/** How long an ending service waits for a reader of its last lines. */
+/** How long an ending service waits for the reader of its last lines. */
 const LAST_LINES_MS = 1_000;
 
 /**
  * Runs a command. Returns the exit code: 0; 1 after one line on standard error
  * that says what failed; 2 after one line for each mistake; 141 if the reader
- * of the output has gone.
+ * of the output has ended.
  */
 export async function runCommandLine(
   words: readonly string[],
@@ -112,7 +112,7 @@ async function run(
   }
 }
 
-/** The output of a service, which never waits for its reader before it ends. */
+/** The output of a service, which waits for its reader only when it ends. */
 function serviceOutput({ logLevel }: Config) {
   const clock = systemClock;
   const output = new LineOutput({
@@ -140,7 +140,10 @@ function serviceOutput({ logLevel }: Config) {
 }
 
 /** The mistakes of the user; null for other failures. */
-/** What an error says of the words of a command; null: it failed. */
+/**
+ * The mistakes that an error reports in the words of a command; null if the
+ * command failed for another reason.
+ */
 export function mistakesOf(error: unknown): readonly string[] | null {
   if (error instanceof UsageError) return error.mistakes;
   if (error instanceof SandboxFolderError) return [error.message];
@@ -157,7 +160,7 @@ function refuse(
   return MISTAKE;
 }
 
-/** A message that says what failed and what helps, without internals. */
+/** Says what failed and what helps, without internals. */
 function failure(error: unknown, config: Config): string {
   const { host, port } = config;
   if (error instanceof DbError) return databaseFailure(error, config);

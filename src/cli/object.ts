@@ -8,8 +8,8 @@ import { s3SettingsOf } from "../object_storage/settings.ts";
 import { UsageError } from "./command.ts";
 
 /**
- * The object that `s3://BUCKET/KEY` names; null for the name of a file. Throws
- * a `UsageError` if the name or the settings do not suffice.
+ * The place of the object `s3://BUCKET/KEY`; null if the text is the name of a
+ * file. Throws a `UsageError` for an invalid name or missing settings.
  */
 export function objectPlace(
   text: string,
@@ -31,7 +31,7 @@ export function objectPlace(
   return { client: new S3Client(settings, clock), key };
 }
 
-/** Runs a transfer, which SIGINT and SIGTERM end in good order. */
+/** Runs a transfer; SIGINT and SIGTERM abort it cleanly. */
 export async function untilStopped<T>(
   { clock }: Deps,
   transfer: (options: TransferOptions) => Promise<T>,

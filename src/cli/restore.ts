@@ -48,7 +48,7 @@ export const restoreCommand: Command = {
   },
 };
 
-/** Renamed only when it is complete and verified. Returns what it holds. */
+/** Renamed once the file is complete and verified. Returns its contents. */
 async function putInPlace(
   source: string,
   dataDir: string,

@@ -1,4 +1,4 @@
-/** The commands with which an operator reviews products. */
+/** The commands for reviewing products. */
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { COMMAND_LINE } from "../monitoring/audit.ts";
 import { type DecisionTexts, readDecision } from "../reviews/decision.ts";

@@ -46,7 +46,7 @@ import {
   readParameters,
 } from "./flags.ts";
 
-/** The quotas of which a seller uses `percent` or more. */
+/** The quotas of a seller whose usage is `percent` or more. */
 function nearQuotas(
   { uses, importBytes }: { uses: readonly QuotaUse[]; importBytes: number },
   percent: number,
@@ -303,7 +303,7 @@ function printRefusal(
   if (details.length === 0) print(`    ${message}`);
   for (const detail of details) {
     const { product, sku: SKU, line, column, code, message } = detail;
-    // Most messages begin with the field.
+    // Most messages begin with the name of the field.
     const field = message.startsWith(`${detail.field} `)
       ? undefined
       : detail.field;

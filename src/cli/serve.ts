@@ -40,7 +40,7 @@ export const serveCommand: Command = {
 interface ServiceEnd {
   /** Resolves at the first SIGTERM or SIGINT. */
   asked: Promise<void>;
-  /** Rejects when the process has to end at once. */
+  /** Rejects when the process must end at once. */
   failed: Promise<never>;
   fail(reason: Error): void;
 }
@@ -49,7 +49,7 @@ async function serve(
   { config, deps, print }: CommandContext,
   end: ServiceEnd,
 ): Promise<void> {
-  // The start waits while another process has locked the database.
+  // The start waits while another process holds the lock of the database.
   const app = await Promise.race([open(config, deps), end.asked]);
   if (app === undefined) return;
   const sqlite = config.databaseUrl === null ? sqliteVersion() : undefined;
@@ -100,7 +100,7 @@ async function serveSandbox(
   }
 }
 
-/** Loads the service, which other commands do not need. */
+/** Loaded only here, because other commands do not need the service. */
 const open: typeof openApp = async (...args) =>
   await (await import("../app.ts")).openApp(...args);
 
@@ -121,8 +121,8 @@ function serviceEnd({ clock, log }: Deps): ServiceEnd {
   if (Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGTERM", onSignal);
   }
-  // The runtime would print these errors outside the log, and wait for a
-  // reader.
+  // Otherwise the runtime would print these errors outside the log, and wait
+  // for a reader.
   const onError = (event: Event, error: unknown) => {
     event.preventDefault();
     const stack = error instanceof Error ? error.stack : undefined;

@@ -1,4 +1,7 @@
-/** The command that tells how things stand, also while no service runs. */
+/**
+ * The command that shows the state of the service; it works even if no service
+ * runs.
+ */
 import { countBacklog, countWebhooks } from "../administration/backlog.ts";
 import { foldersOf } from "../open_services.ts";
 import { QUEUE_NAMES } from "../jobs/queues.ts";

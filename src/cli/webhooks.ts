@@ -1,4 +1,4 @@
-/** The commands for webhooks of sellers, and the secrets that sign for them. */
+/** The commands for webhooks of sellers and their secrets. */
 import { sellerByName } from "../sellers/seller_rows.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { rotateSellerSecret } from "../administration/sellers.ts";

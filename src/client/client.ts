@@ -40,12 +40,12 @@ export type Xml = {
   ) => Promise<string>;
 };
 
-/** Which upload. */
+/** Identifies an upload. */
 interface UploadId {
   transaction_id: string;
 }
 
-/** Which import. */
+/** Identifies an import. */
 interface ImportId {
   import_id: string;
 }
@@ -55,15 +55,15 @@ export interface Client extends Operations {
   readonly all: All;
   readonly xml: Xml;
   /**
-   * The transaction when it is final, with its results, or the import with its
-   * problems. Throws as every operation.
+   * The transaction with its results once it is final, or the import with its
+   * problems. Throws like every operation.
    */
   waitFor(upload: UploadId, options?: CallOptions): Promise<Transaction>;
   waitFor(from: ImportId, options?: CallOptions): Promise<Import>;
   /**
-   * The transaction, without its results, each time that it has changed, and
-   * at last when it is final; or the import, without its problems. Opens a
-   * stream that breaks anew; `retryFor` counts from the last change.
+   * The transaction, without its results, whenever it has changed, and at last
+   * when it is final; or the import, without its problems. Reopens a stream
+   * that breaks; `retryFor` counts from the last change.
    */
   follow(
     upload: UploadId,
@@ -153,7 +153,7 @@ async function* pagesOf(
   for (let { after } = input;;) {
     const page = await connection.call(row, { ...input, after }, call) as Page;
     yield page;
-    // Feeds always return a cursor; at their end, the requested one.
+    // Feeds always return a cursor; at their end, the one that was requested.
     if (page.next === undefined || page.next === after) return;
     count.add(page.next);
     after = page.next;

@@ -1,4 +1,4 @@
-/** Requests with one key: what is sent, what is repeated, what comes back. */
+/** Requests with one key: how they are sent, repeated and answered. */
 import { ApiError, ConnectionError, parseObject } from "./errors.ts";
 import { bodyOf, LimitError, LIMITS, type Limits } from "./limits.ts";
 import { PLATFORM, type Platform } from "./platform.ts";
@@ -9,13 +9,13 @@ export type Encoded = string | Blob;
 
 export interface ClientOptions extends Partial<Platform> {
   /**
-   * The service's address, such as `https://market.example`; by default that of
-   * the page.
+   * The service's URL, such as `https://market.example`; by default that of the
+   * page.
    */
   url?: string;
   /** The key of a seller or an operator. */
   key: string;
-  /** As in `CallOptions`, for every call; 60,000 unless given. */
+  /** The default of `CallOptions.retryFor`; 60,000 by default. */
   retryFor?: number;
   /** Limits of what is accepted from the service; each has a default. */
   limits?: Partial<Limits>;
@@ -25,15 +25,18 @@ export interface CallOptions {
   /** Ends the call with an AbortError. */
   signal?: AbortSignal;
   /**
-   * How long, in milliseconds, a call is repeated after a temporary failure; 0:
-   * not at all. Only reads and calls with an Idempotency-Key are repeated. A
-   * call beyond the rate limit waits as long as the service says, up to ten
-   * times, whatever this value is.
+   * How long, in milliseconds, a call is repeated after temporary failures; 0
+   * for no repetition. Only reads and calls with an Idempotency-Key are
+   * repeated. A call beyond the rate limit waits as long as the service says,
+   * up to ten times, whatever this value is.
    */
   retryFor?: number;
-  /** Called with the reason before each wait. */
+  /** Called before each wait, with the reason. */
   onRetry?: (error: ApiError | ConnectionError) => void;
-  /** Instead of a new one for each call; for operations that take one. */
+  /**
+   * The key to use instead of a new one for each call, for operations that take
+   * one.
+   */
   idempotencyKey?: string;
 }
 
@@ -52,7 +55,7 @@ type Input = Readonly<Record<string, unknown>>;
 interface Request {
   path: string;
   init: RequestInit;
-  /** The request has the same effect when it is repeated. */
+  /** Whether the request has the same effect when it is repeated. */
   repeatable: boolean;
 }
 
@@ -86,7 +89,7 @@ export class Connection {
     return this.#repeated(operation, input, options, read);
   }
 
-  /** A successful answer whose body has not been read. Throws as `call`. */
+  /** A successful answer whose body has not been read. Throws like `call`. */
   open(
     operation: Operation,
     input: Input,
@@ -201,7 +204,7 @@ export class Connection {
   }
 }
 
-/** Its type is that of the document. */
+/** The media type is that of the document. */
 function documentOf(root: string, value: unknown): Blob {
   if (typeof value === "string") return new Blob([value], { type: XML });
   if (value instanceof Blob) {
@@ -240,7 +243,7 @@ function segment(name: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-/** Whether an error says what the service answered. */
+/** Whether an error is an answer of the service. */
 function isFinalError(error: unknown): boolean {
   return error instanceof ApiError || error instanceof LimitError;
 }
@@ -253,7 +256,9 @@ export function isRetryable(
     (error instanceof ApiError && error.isRetryable);
 }
 
-/** Milliseconds until the next attempt after `tries` failures before this. */
+/**
+ * Milliseconds until the next attempt, after `tries` failures before this one.
+ */
 export function waitAfter(
   error: ApiError | ConnectionError,
   tries: number,

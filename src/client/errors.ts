@@ -1,24 +1,29 @@
-/** How calls fail. */
+/** The errors of calls. */
 import { unescaped } from "../lib/markup.ts";
 import { retryAfter } from "../lib/retry_after.ts";
 import type { Detail, ErrorCode, ServiceError } from "./types.ts";
 
-/** A refusal or failure that the service, or a proxy before it, answered. */
+/**
+ * A refusal or failure that the service, or a proxy in front of it, answered.
+ */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   /** The message without the first problem. */
   readonly title: string;
   /** The HTTP status. */
   readonly status: number;
-  /** `http_502`, for example, where the answer is not one of the service. */
+  /** For example `http_502` if the answer is not from the service. */
   readonly code: ErrorCode | `http_${number}`;
-  /** The operator finds the request in the log by this id. */
+  /** The id by which the operator finds the request in the log. */
   readonly requestId: string | null;
   /** Every problem of the request, up to 1,000. */
   readonly details: readonly Detail[];
-  /** How many further problems there are. */
+  /** How many more problems there are. */
   readonly more: number;
-  /** Milliseconds to wait before the request is repeated; 0: none are named. */
+  /**
+   * Milliseconds to wait before the request is repeated; 0 if the answer does
+   * not say.
+   */
   readonly retryAfter: number;
 
   constructor({ status, headers }: Response, body: string, now: number) {
@@ -42,7 +47,9 @@ export class ApiError extends Error {
   }
 }
 
-/** As in `Record Invalid: product 2, SKU A, gtin: … (and 3 more)`. */
+/**
+ * A message such as `Record Invalid: product 2, SKU A, gtin: … (and 3 more)`.
+ */
 function withFirstDetail(
   title: string,
   { details = [], more = 0 }: Partial<ServiceError> = {},

@@ -23,12 +23,12 @@ export const LIMITS: Limits = {
   followFor: 24 * 3_600_000,
 };
 
-/** An answer, a list or an upload went beyond one of the limits. */
+/** An answer, a list or an upload exceeded one of the limits. */
 export class LimitError extends Error {
   override readonly name = "LimitError";
 }
 
-/** The whole body, or nothing of one with more bytes. */
+/** The whole body; throws if it has more bytes than the limit. */
 export async function bodyOf(
   { body, headers }: Response,
   { answerBytes }: Limits,
@@ -51,7 +51,10 @@ export async function bodyOf(
 export class PageCount {
   readonly #limit: number;
   #pages = 0;
-  /** The cursor of an earlier page, and after how many pages it is replaced. */
+  /**
+   * The cursor of an earlier page, and the number of pages after which it is
+   * replaced.
+   */
   #kept: string | undefined;
   #until = 1;
 
@@ -59,7 +62,7 @@ export class PageCount {
     this.#limit = pages;
   }
 
-  /** Counts a page; `next` is the cursor of the one behind it. */
+  /** Counts a page; `next` is the cursor of the following one. */
   add(next: string): void {
     this.#pages++;
     if (next === this.#kept) {

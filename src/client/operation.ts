@@ -1,21 +1,23 @@
 /** A row of the table of operations. */
 export interface Operation {
-  /** GET when left out. */
+  /** GET by default. */
   readonly method?: "POST" | "PUT" | "DELETE";
   /** `:name` is a parameter. */
   readonly path: string;
-  /** The root of the document that is sent. */
+  /** The root element of the request's document. */
   readonly sends?: string;
-  /** It takes an Idempotency-Key. */
+  /** Whether it takes an Idempotency-Key. */
   readonly keyed?: true;
-  /** The key goes into `Authorization`. */
+  /** Whether the key goes into `Authorization`. */
   readonly bearer?: true;
-  /** The types that the answer may have; JSON when left out. */
+  /** Accepted media types of the answer; JSON by default. */
   readonly accept?: string;
-  /** The type of the body if it is not JSON; null: there is no body. */
+  /** The type of the body if it is not JSON; null if there is no body. */
   readonly answer?: "text" | "blob" | null;
   /** The list in the answer, if it comes in pages. */
   readonly pages?: string;
-  /** The name of its entries, where the list is an object with more members. */
+  /**
+   * The name of the list's entries, if the list is an object with more members.
+   */
   readonly item?: string;
 }

@@ -1,4 +1,4 @@
-/** What the client needs of its surroundings; tests give it something else. */
+/** What the client needs from its environment; tests replace it. */
 export interface Platform {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Unix time in milliseconds. */
@@ -9,7 +9,7 @@ export interface Platform {
   newKey: () => string;
 }
 
-/** Of browsers, Deno, Node and others. */
+/** Works in browsers, Deno, Node and others. */
 export const PLATFORM: Platform = {
   fetch: (url, init) => fetch(url, init),
   now: () => Date.now(),
@@ -17,7 +17,7 @@ export const PLATFORM: Platform = {
   newKey: newIdempotencyKey,
 };
 
-/** Timers end at once where the delay has more than 31 bits. */
+/** Timers with a delay of more than 31 bits fire at once. */
 const TIMER_LIMIT_MS = 2 ** 31 - 1;
 
 /** Resolves after `ms` (24.8 days at most), or at once when `signal` fires. */

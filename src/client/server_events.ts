@@ -5,7 +5,7 @@ import { createParser, type ParseError } from "eventsource-parser";
 import { LimitError, type Limits } from "./limits.ts";
 
 export interface ServerEvent {
-  /** Empty where the service only shows that the stream goes on. */
+  /** "" if the service only shows that the stream is alive. */
   name: string;
   data: string;
 }

@@ -1,6 +1,6 @@
 /** The signature of a delivery, as Standard Webhooks defines it. */
 
-/** The delivery was not signed with this secret, or not lately. */
+/** The delivery was not signed with this secret, or not recently. */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
 }
@@ -9,12 +9,15 @@ export interface SignedDelivery {
   /** `whsec_…` */
   secret: string;
   headers: Headers | Readonly<Record<string, string | string[] | undefined>>;
-  /** As it was received. */
+  /** The body as it was received. */
   body: string | Uint8Array;
 }
 
 export interface Verification {
-  /** Seconds that the time of the signature may be off; 300 unless given. */
+  /**
+   * How many seconds the time of the signature may differ from now; 300 by
+   * default.
+   */
   tolerance?: number;
   /** Unix time in milliseconds. */
   now?: () => number;
@@ -24,8 +27,8 @@ const TOLERANCE_S = 300;
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 
 /**
- * The body of a delivery that the service signed. Throws `SignatureError`
- * otherwise.
+ * The body of a delivery that the service signed; throws `SignatureError` for
+ * any other.
  */
 export async function verifySignature(
   { secret, headers, body }: SignedDelivery,
@@ -36,7 +39,7 @@ export async function verifySignature(
     "webhook-timestamp",
     "webhook-signature",
   ].map((name) => headerIn(headers, name));
-  // Also of a timestamp that is no number.
+  // Also refuses a timestamp that is not a number.
   if (!(Math.abs(now() / 1_000 - Number(timestamp)) <= tolerance)) {
     throw new SignatureError(`${timestamp} is not the time: a replay?`);
   }
@@ -86,7 +89,7 @@ function headerIn(headers: SignedDelivery["headers"], name: string): string {
   throw new SignatureError(`The header ${name} is missing.`);
 }
 
-/** Empty where it is none. */
+/** Empty if the secret is invalid. */
 function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   return base64Bytes(secret.trim().replace("whsec_", ""));
 }
@@ -98,7 +101,7 @@ function hmacKey(
   return crypto.subtle.importKey("raw", bytes, HMAC, false, [use]);
 }
 
-/** Empty where it is no Base64. */
+/** Empty if the text is not Base64. */
 function base64Bytes(text: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));

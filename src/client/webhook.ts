@@ -8,12 +8,12 @@ import {
 } from "./signature.ts";
 import type { DeliveredEvent } from "./types.ts";
 
-/** `data`: markup, or what JSON held, in the format of the webhook. */
+/** `data` is markup or a JSON value, depending on the format of the webhook. */
 export type VerifiedEvent = DeliveredEvent;
 
 /**
- * The event of a delivery that the service signed. Throws `SignatureError`
- * otherwise.
+ * The event of a delivery that the service signed; throws `SignatureError` for
+ * any other.
  */
 export async function verifyWebhook(
   delivery: SignedDelivery,
@@ -25,7 +25,7 @@ export async function verifyWebhook(
   return event as unknown as DeliveredEvent;
 }
 
-/** What stands before the data of an event, as the service writes it. */
+/** What precedes the data of an event, as the service writes it. */
 const HEAD =
   /^<event( test="true")?><id>([^<]*)<\/id><trigger>([^<]*)<\/trigger><created_at>([^<]*)<\/created_at><data>/;
 

@@ -1,6 +1,6 @@
 /**
- * Which addresses and names the service never connects to on a seller's behalf:
- * everything outside the public internet, after the IANA special-purpose
+ * Addresses and names to which the service never connects on a seller's behalf:
+ * everything outside the public internet, as listed in the IANA special-purpose
  * registries.
  */
 
@@ -37,9 +37,8 @@ const globalIpv6 = new Ranges(GLOBAL_IPV6);
 const blockedIpv6 = new Ranges(BLOCKED_IPV6);
 
 /**
- * Whether an IP address must not be dialled: it is private, and not one of those
- * that are allowed. Text that is not an address in its usual notation is
- * blocked, too.
+ * Whether an IP address must not be dialled: it is private, and not in `allow`.
+ * Text that is not an address in its usual notation is blocked, too.
  */
 export function isBlocked(address: string, allow = new Ranges([])): boolean {
   const bare = withoutZone(address);

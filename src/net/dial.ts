@@ -1,4 +1,4 @@
-/** Opens connections, only to addresses that were checked. */
+/** Opens connections to addresses that the caller has checked. */
 
 import type { Clock } from "../deps.ts";
 import { OutboundError } from "./errors.ts";
@@ -27,10 +27,9 @@ const TRIED_AT_MOST = 4;
 const HEAD_START_MS = 250;
 
 /**
- * Connects to the first address that accepts. The next one is tried once the
- * one before has failed or a quarter of a second has passed (RFC 8305), so that
- * a broken IPv6 route does not make a host unreachable.
- *
+ * Connects to the first address that accepts. The next address is tried once
+ * the previous one has failed or after a quarter of a second (RFC 8305), so
+ * that a broken IPv6 route does not make a host unreachable.
  * @throws the error of the last attempt.
  */
 export function dialFirst(
@@ -87,8 +86,8 @@ export function dialFirst(
 
 /**
  * Starts TLS on a connection. The certificate is always verified, against
- * `hostname`; `ca` holds PEM certificates trusted besides the usual roots. The
- * connection must not be used afterwards, even on failure.
+ * `hostname`; `ca` has PEM certificates to trust in addition to the usual
+ * roots. The connection must not be used afterwards, even on failure.
  */
 export type Secure = (
   conn: Deno.Conn,
@@ -129,7 +128,7 @@ async function startTls(
     try {
       conn.close();
     } catch {
-      // The handshake took the connection over before it failed.
+      // The handshake had already taken over the connection.
     }
     throw error;
   }
@@ -175,14 +174,14 @@ export function connectError(error: unknown, host: string): OutboundError {
   return make("refused", `${host} cannot be reached.`);
 }
 
-// The TLS library gives its reasons only as text. They choose the message; the
-// kind does not depend on them.
+// The TLS library gives its reasons only as text. The reason chooses the
+// message, but not the kind of the error.
 const CERTIFICATE_REASONS: [RegExp, string][] = [
   [/not valid for name/i, "is for another name"],
   [/expired/i, "has expired"],
   [/not valid yet/i, "is not valid yet"],
   [/UnknownIssuer/i, "was not issued by a trusted authority"],
-  // Most self-signed ones are marked as an authority's.
+  // Most self-signed certificates are marked as those of an authority.
   [/CaUsedAsEndEntity/i, "is self-signed, or an authority's own"],
   [/extended key usage/i, "is not for a server"],
   [/revoked/i, "has been revoked"],

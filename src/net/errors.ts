@@ -54,7 +54,7 @@ export class OutboundError extends Error {
   readonly address?: string;
   /** Milliseconds since the request started. */
   readonly elapsedMs: number;
-  /** How many requests the host got at once, where that is limited. */
+  /** How many requests the host got at once, if that is limited. */
   readonly atOnce?: number;
 
   constructor(
@@ -69,7 +69,7 @@ export class OutboundError extends Error {
     this.atOnce = options.atOnce;
   }
 
-  /** Whether the cause is on our side: the host is not at fault. */
+  /** Whether the cause is in this service: the host is not at fault. */
   get isOurs(): boolean {
     return OURS.has(this.kind);
   }

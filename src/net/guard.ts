@@ -4,7 +4,7 @@ import { Outbound } from "./outbound.ts";
 
 /** The address of example.com; it is not dialled here. */
 const PUBLIC = "93.184.216.34";
-/** Hosts, the last two of which resolve to the given addresses. */
+/** Hosts; the last two resolve to the given addresses. */
 const HOSTS: Readonly<Record<string, string>> = {
   "127.0.0.1": "127.0.0.1",
   "[::1]": "::1",
@@ -14,9 +14,9 @@ const HOSTS: Readonly<Record<string, string>> = {
 const TIMEOUT_MS = 1_000;
 
 /**
- * Requests private hosts and a public one from an outbound client of which only
- * the name look-up and the dialling are replaced. Throws unless it dials the
- * public one alone.
+ * Requests private hosts and a public one from an outbound client whose name
+ * look-up and dialling are replaced. Throws unless only the public one is
+ * dialled.
  */
 export async function checkGuard(clock: Clock): Promise<void> {
   const dialled: string[] = [];

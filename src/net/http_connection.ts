@@ -11,16 +11,16 @@ import { OutboundError } from "./errors.ts";
 import { joinBlocks } from "../lib/blocks.ts";
 import { pause } from "../lib/waits.ts";
 
-/** How the end of a body is found. */
+/** How to find the end of a body. */
 export type Framing =
   | { kind: "length"; bytes: number }
   | { kind: "chunked" }
   | { kind: "close" };
 
-/** Status line and header of an answer. */
+/** Status line and headers of an answer. */
 export interface ResponseHead {
   status: number;
-  /** By lower-case name; repeated ones joined with ", ". */
+  /** Headers by lower-case name; repeated ones are joined with ", ". */
   fields: ReadonlyMap<string, string>;
   framing: Framing;
   /** Whether the host lets the connection be reused. */
@@ -33,14 +33,14 @@ const INTERIM_LIMIT = 8;
 const HEAD_READ = 8 * 1024;
 const BODY_READ = 64 * 1024;
 /**
- * A read costs as much as copying some hundred bytes. After this many reads, a
- * host that sends in small pieces is read at intervals, so that each read
+ * A read costs as much as copying some hundred bytes. If a host sends in small
+ * pieces, after this many reads it is read at intervals, so that each read
  * returns more.
  */
 const FREE_READS = 64;
 const SMALL_READ = 512;
 const SMALL_READ_PAUSE_MS = 5;
-/** The same for the chunks of a body. */
+/** The limit for the chunks of a body; see `FREE_READS`. */
 const FREE_CHUNKS = 1_024;
 const SMALL_CHUNK = 64;
 const NOTHING = new Uint8Array(0);
@@ -53,7 +53,7 @@ const latin1 = new TextDecoder("latin1");
 const encoder = new TextEncoder();
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// Control characters that no header may contain, besides line ends.
+// Control characters that no header may contain, except line ends.
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
 
 /**
@@ -90,7 +90,9 @@ export function encodeRequest(
 export class HttpConnection {
   readonly #conn: Deno.Conn;
   readonly #clock: Clock;
-  /** Buffer for the header of an answer and what arrived with it. */
+  /**
+   * Buffer for the header of an answer, and for the bytes that arrived with it.
+   */
   readonly #headSpace = new Uint8Array(HEAD_READ);
   /** Reused for every piece of a body: allocating costs as much as reading. */
   #bodySpace: Uint8Array<ArrayBuffer> | undefined;
@@ -105,7 +107,7 @@ export class HttpConnection {
   constructor(
     conn: Deno.Conn,
     readonly address: string,
-    /** The host as messages name it. */
+    /** The host's name in messages. */
     readonly host: string,
     clock: Clock,
   ) {
@@ -144,9 +146,8 @@ export class HttpConnection {
   }
 
   /**
-   * The body, in pieces; each is valid until the next is requested. It ends
+   * The body, in pieces; each is valid until the next one is requested. It ends
    * where the framing says; a connection that breaks earlier is an error.
-   *
    * @throws {OutboundError} `reset`, `protocol`
    */
   async *body(framing: Framing): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -165,7 +166,7 @@ export class HttpConnection {
   }
 
   /**
-   * Watches an idle connection. If the host sends anything or closes it, it
+   * Watches an idle connection: if the host sends anything or closes it, it
    * cannot be reused.
    */
   watch(broken: () => void): void {
@@ -185,7 +186,7 @@ export class HttpConnection {
     try {
       this.#conn.close();
     } catch {
-      // It is closed already.
+      // The connection is already closed.
     }
   }
 
@@ -359,7 +360,7 @@ export class HttpConnection {
     return this.#protocol("did not answer with HTTP/1.1");
   }
 
-  /** The error for a connection that the host gave up. */
+  /** The error for a connection that the host closed or broke. */
   broken(cause?: unknown): OutboundError {
     const message = `${this.host} broke off the connection.`;
     return new OutboundError("reset", message, { cause });
@@ -376,7 +377,8 @@ export function headerTokens(value: string | undefined): string[] {
   return (value ?? "").split(",").map((token) => token.trim().toLowerCase());
 }
 
-// Another protocol is then reported at once, and not after a time-out.
+// Checked early, so that another protocol is reported at once instead of after
+// a time-out.
 function startsLikeHttp(bytes: Uint8Array): boolean {
   return "HTTP/".startsWith(latin1.decode(bytes.subarray(0, 5)));
 }

@@ -31,8 +31,8 @@ const FAILURE_FRESH_MS = 1_000;
 const REMEMBERED = 1_000;
 
 /**
- * Resolves names as other programs on the machine do, hosts file included: with
- * the operating system's look-up.
+ * Resolves names by the operating system's look-up, which also reads the hosts
+ * file.
  */
 export const systemResolver: Resolver = async (name) => {
   const found = await lookup(name, { all: true, order: "verbatim" });
@@ -41,7 +41,7 @@ export const systemResolver: Resolver = async (name) => {
 
 export interface NamesOptions {
   resolve: Resolver;
-  /** Private addresses that may be reached. */
+  /** Private addresses that may be dialled. */
   allow: Ranges;
   timeoutMs: number;
   clock: Clock;
@@ -74,10 +74,9 @@ export class HostNames {
    * Returns the addresses of a URL's `hostname`, all of them allowed. The
    * time-out starts with the look-up, which may first wait for a slot of the
    * `owner`.
-   *
    * @throws {OutboundError} `blocked` if the name or **any** of its addresses
-   * is, `unresolved`, or `timeout`; the signal's reason, if it is aborted while
-   * the look-up waits for a slot.
+   * is blocked, `unresolved`, or `timeout`; the signal's reason, if it is
+   * aborted while the look-up waits for a slot.
    */
   async addresses(
     hostname: string,
@@ -118,7 +117,7 @@ export class HostNames {
   }
 
   /**
-   * The address if the host name is a literal; null if it must be looked up.
+   * The address, if the host name is one; null if the name must be looked up.
    */
   #literal(name: string): string | null {
     const { allow } = this.#options;
@@ -143,7 +142,8 @@ export class HostNames {
     const { allow } = this.#options;
     const found = await this.#resolve(name, slot);
     if (found.some((address) => isBlocked(address, allow))) {
-      // The message omits the addresses: they may be those of our own network.
+      // The message omits the addresses, which may be those of the service's
+      // own network.
       throw new OutboundError(
         "blocked",
         `${name} leads to an address that is not on the public internet; the URL must lead to a public host.`,

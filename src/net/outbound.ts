@@ -1,11 +1,11 @@
 /**
  * The outbound client: every request to an address that a seller chose (images
  * and webhooks) goes through it. It resolves the name itself, refuses if any
- * address is not public, dials exactly an address it checked, follows no
+ * address is not public, dials only an address that it has checked, follows no
  * redirect, decodes no content coding, and bounds time, bytes and concurrency.
  *
- * It works the same on the main thread and in a Web Worker. Whatever a host
- * does, errors are thrown only from the method called.
+ * It works the same on the main thread and in a Web Worker. Errors are thrown
+ * only from the method that was called, whatever a host does.
  */
 
 import type { Clock } from "../deps.ts";
@@ -44,7 +44,7 @@ import {
 export { OutboundError, type OutboundErrorKind } from "./errors.ts";
 export type { Dial, Resolver, Secure };
 
-/** How names are looked up and connections made; tests replace it. */
+/** Looks up names and makes connections; tests replace it. */
 export interface Network {
   resolve: Resolver;
   dial: Dial;
@@ -55,23 +55,22 @@ export interface Network {
 
 /** Everything but the network and the clock is plain data. */
 export interface OutboundOptions extends Partial<Network> {
-  /** CIDRs of private addresses that may be reached. */
+  /** CIDRs of private addresses that may be dialled. */
   allowPrivate: readonly string[];
   /**
-   * Most requests in flight to one origin (scheme, host, port), of which it gets
-   * as many as it takes at present (`pace.ts`), and in total,
-   * shared as `timeSharePolicy` does; no limit by default, for callers that have
-   * limits of their own.
+   * The most requests in flight to one origin (scheme, host, port), of which it
+   * gets as many as it currently accepts (`pace.ts`), and in total, shared by
+   * `timeSharePolicy`. No limit by default, for callers with their own limits.
    */
   perOrigin?: number;
   total?: number;
   /**
-   * How many a prompt owner may have in flight beyond its share, while none of
-   * its requests waits; none by default.
+   * How many requests a prompt owner may have in flight beyond its share, while
+   * none of its requests waits; none by default.
    */
   burst?: number;
   userAgent?: string;
-  /** PEM certificates trusted besides the usual roots. */
+  /** PEM certificates to trust in addition to the usual roots. */
   ca?: string[];
   clock: Clock;
 }
@@ -82,7 +81,7 @@ export interface RequestOptions {
    * wait for a slot) to the end of the answer, its body included.
    */
   timeoutMs: number;
-  /** Aborts at any time, also while waiting for a slot. */
+  /** Aborts at any time, even while the request waits for a slot. */
   signal?: AbortSignal;
   /**
    * Contains the request until it ends, so that its caller can end its wait.
@@ -90,25 +89,30 @@ export interface RequestOptions {
   group?: Set<OutboundRequest>;
   /** Called when the request has its slots, before anything is sent. */
   onTurn?: () => void;
-  /** Called at its time-out, before another request gets its slots. */
+  /** Called when the time is up, before another request gets the slots. */
   onTimeout?: () => void;
   /**
-   * For whom the request is: slots and look-ups are shared among owners, so
+   * The owner of the request: slots and look-ups are shared among owners, so
    * that one owner's silent hosts do not delay the others. Requests without an
    * owner are not limited by shares.
    */
   owner?: string;
-  /** It gets a slot before other requests of its owner to the same origin. */
+  /**
+   * Whether it gets a slot before other requests of its owner to the same
+   * origin.
+   */
   first?: boolean;
-  /** The reserved slot of a request that is repeated without an answer. */
+  /**
+   * The slot reserved for a request that is repeated because it got no answer.
+   */
   again?: ReservedPlace;
 }
 
 export interface HeadOptions extends RequestOptions {
   /**
-   * Whether a HEAD whose connection broke is sent once more, in what is left of
-   * its time, before others of its owner to its origin. `head` throws the error
-   * of the second one.
+   * Whether a HEAD whose connection broke is sent once more, within the rest of
+   * its time, before other requests of its owner to its origin. `head` then
+   * throws the error of the second one.
    */
   mayRepeat?: (error: OutboundError) => boolean;
 }
@@ -116,7 +120,10 @@ export interface HeadOptions extends RequestOptions {
 export interface GetOptions extends RequestOptions {
   /** The largest body that is returned. */
   maxBytes: number;
-  /** Milliseconds until the answer's header has come; `timeoutMs` by default. */
+  /**
+   * Milliseconds until the headers of the answer have arrived; `timeoutMs` by
+   * default.
+   */
   answerMs?: number;
   headers?: Record<string, string>;
 }
@@ -124,11 +131,11 @@ export interface GetOptions extends RequestOptions {
 export interface PostOptions extends RequestOptions {
   headers: Record<string, string>;
   body: Uint8Array;
-  /** How much of the answer's body is read; the rest is cut off. */
+  /** How much of the answer's body is read; the rest is dropped. */
   maxAnswerBytes: number;
 }
 
-/** An answer, whatever its status. */
+/** An answer with any status. */
 export interface Answer {
   status: number;
   /** Returns a header of the answer; repeated ones are joined with ", ". */
@@ -139,9 +146,9 @@ export interface Answer {
 
 export interface StreamedAnswer extends Answer {
   /**
-   * Read it once and to its end, or cancel it (leaving a `for await` does so);
-   * it holds a slot until then, at most until the time-out. Each piece is valid
-   * until the next is requested. Throws {@linkcode OutboundError}.
+   * Read it once and to its end, or cancel it (leaving a `for await` does so).
+   * Until then it holds a slot, at most until the time-out. Each piece is valid
+   * until the next one is requested. Throws {@linkcode OutboundError}.
    */
   body: AsyncIterable<Uint8Array<ArrayBuffer>>;
   /**
@@ -160,9 +167,9 @@ export interface PostedAnswer extends Answer {
   truncated: boolean;
 }
 
-/** For the look-up, and again for TCP and TLS together. */
+/** The limit for the look-up, and for TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Most connections kept for later requests. */
+/** The most idle connections kept for later requests. */
 const IDLE = 256;
 
 /** The outbound client; see the top of this file. Close it when done. */
@@ -172,7 +179,7 @@ export class Outbound {
   readonly #names: HostNames;
   readonly #lookups: WaitList;
   readonly #slots: WaitList;
-  /** null: nothing limits the requests to one host. */
+  /** null if requests to one host are not limited. */
   readonly #paces: Paces | null;
   readonly #pool: Pool;
   /** Headers of every request. */
@@ -181,7 +188,7 @@ export class Outbound {
   readonly #calls = new Set<OutboundRequest>();
   #isClosed = false;
 
-  /** @throws {TypeError} if `allowPrivate` holds anything but CIDRs. */
+  /** @throws {TypeError} if `allowPrivate` has anything but CIDRs. */
   constructor(options: OutboundOptions) {
     this.#options = options;
     this.#clock = options.clock;
@@ -215,15 +222,14 @@ export class Outbound {
   }
 
   /**
-   * Checks a URL and its host's addresses without connecting: a webhook's URL
-   * must pass this when it is registered.
-   *
+   * Checks a URL and its host's addresses without connecting; a webhook's URL
+   * must pass this check when it is registered.
    * @throws {OutboundError} `blocked`, `unresolved`, `timeout`, or `queued` if
    * the look-up waited too long for others
    */
   async check(url: string, owner?: string): Promise<void> {
     const call = this.#open(url);
-    // Limits only the wait: a look-up that began has its own time-out.
+    // Limits only the wait: a look-up in progress has its own time-out.
     const stopWaiting = () => call.stopWaiting();
     call.onEnd(this.#clock.after(2 * CONNECT_TIMEOUT_MS, stopWaiting));
     try {
@@ -275,8 +281,7 @@ export class Outbound {
    * answer, it tries once more, within the same time. The body of a 2xx answer
    * must be uncompressed and no larger than `maxBytes`; that of any other
    * answer is cut off there.
-   *
-   * @throws {OutboundError} `too_large` already here if the length is declared,
+   * @throws {OutboundError} `too_large` at once if the declared length is,
    * `protocol` if there is a content coding
    */
   async get(url: string, options: GetOptions): Promise<StreamedAnswer> {
@@ -296,10 +301,8 @@ export class Outbound {
   }
 
   /**
-   * Sends a POST, once, on a connection of its own. The status alone makes an
-   * answer: a body that is too long, breaks off or does not end in time is
-   * truncated.
-   *
+   * Sends a POST, once, on a new connection. An answer needs only a status: a
+   * body that is too long, breaks off or does not end in time is truncated.
    * @throws {OutboundError}
    */
   async post(url: string, options: PostOptions): Promise<PostedAnswer> {
@@ -323,7 +326,7 @@ export class Outbound {
     );
   }
 
-  /** All zero some seconds after the last request. */
+  /** All zero a few seconds after the last request. */
   inUse(): InUse {
     const [slots, lookups] = [this.#slots.inUse(), this.#lookups.inUse()];
     return {
@@ -335,7 +338,7 @@ export class Outbound {
     };
   }
 
-  /** As in `Holder`. */
+  /** See `Holder`. */
   oldestWaitMs(): number {
     return Math.max(this.#slots.oldestWaitMs(), this.#lookups.oldestWaitMs());
   }
@@ -359,7 +362,9 @@ export class Outbound {
     return call;
   }
 
-  /** Sends a request; `use` ends it, or returns what ends it later. */
+  /**
+   * Sends a request; `use` ends it, or returns an object that ends it later.
+   */
   async #request<T>(
     { method, url, lines, body, answerMs }: Message,
     options: RequestOptions,
@@ -439,8 +444,9 @@ export class Outbound {
     });
     try {
       const head = await connection.exchange(method, request);
-      // The host waited for a request, on a kept connection or while this
-      // process stood still, and may say so just before it closes it.
+      // If the host waited for a request, on an idle connection or while this
+      // process stood still, it may report that just before closing the
+      // connection.
       const waited = pooled !== undefined || call.hasStalled;
       if (waited && head.status === 408) throw connection.broken();
       call.phase = "body";
@@ -546,8 +552,8 @@ function answerOf(call: OutboundRequest, head: ResponseHead): Answer {
   };
 }
 
-// Whether the host closed a reused connection, or sent more on it than the
-// previous answer, before it answered this request.
+// The error if the host closed a reused connection before it answered this
+// request, or had sent more on it than the previous answer.
 function noAnswerError(
   error: unknown,
   pooled: HttpConnection | undefined,

@@ -1,12 +1,12 @@
 /**
- * The concurrency of requests to each host. A new host gets few requests at
- * once. After a round of as many answers it gets twice as many: one more with
- * each answer, so that no burst overflows its queue of connections. A request
- * without an answer halves the number.
+ * Limits the concurrency of requests to each host. A new host gets few requests
+ * at once. After a round of as many answers it gets twice as many: one more
+ * with each answer, so that no burst overflows its queue of connections. A
+ * request without an answer halves the number.
  *
- * A connection that the host accepts late means that its queue was full and that
- * it dropped the first packet: then the host gets no more than it had accepted at
- * once, and from there on one more with each round.
+ * A connection that the host accepts late means that its queue was full and it
+ * dropped the first packet. Then the host gets as many requests as it had
+ * accepted at once, and from there on one more with each round.
  */
 import { RecentValues } from "../lib/recent_values.ts";
 
@@ -19,13 +19,16 @@ const HOSTS = 10_000;
 
 interface HostPace {
   atOnce: number;
-  /** Counts how often it was reduced. */
+  /** How often the number was reduced. */
   reductions: number;
-  /** From here on it grows by one with each round. */
+  /** From this number on, it grows by one with each round. */
   slowFrom: number;
   /** Answers in the current round, once growth is linear. */
   answers: number;
-  /** The most requests with an accepted connection since the last reduction. */
+  /**
+   * The most requests with an accepted connection at the same time since the
+   * last reduction.
+   */
   accepted: number;
   mostAccepted: number;
   /** Slots reserved for repeated requests, by owner. */
@@ -33,8 +36,8 @@ interface HostPace {
 }
 
 /**
- * A slot for a repeated request, before other requests of its owner: those of
- * other owners have their turns. It is released once.
+ * A slot for a repeated request, used before other requests of its owner. Other
+ * owners still have their turns. Releasing it again has no effect.
  */
 export class ReservedPlace {
   readonly #owner: string;
@@ -49,7 +52,7 @@ export class ReservedPlace {
     this.#add(host, 1);
   }
 
-  /** Whether there was one. */
+  /** Releases the slot; returns whether there was one. */
   giveUp(): boolean {
     const host = this.#host;
     this.#host = null;
@@ -69,7 +72,7 @@ export class Paces {
   readonly #most: number;
   readonly #hosts = new RecentValues<HostPace>(HOSTS);
 
-  /** `most`: the most requests to one host at once. */
+  /** @param most the most requests to one host at once */
   constructor(most: number) {
     this.#most = most;
   }
@@ -84,7 +87,7 @@ export class Paces {
     return this.#hosts.peek(origin)?.reserved.get(owner) ?? 0;
   }
 
-  /** A request to this host begins. */
+  /** Records that a request to this host begins. */
   begin(origin: string): PacedRequest {
     const host = this.#hosts.get(origin) ?? {
       atOnce: this.#first,
@@ -105,8 +108,8 @@ export class Paces {
 }
 
 /**
- * A request that changes the pace of its host. One that began before the last
- * reduction neither raises nor reduces it.
+ * A request that changes the pace of its host. If it began before the last
+ * reduction, it neither raises nor reduces the pace.
  */
 export class PacedRequest {
   /** How many requests the host got at once when this one began. */
@@ -123,7 +126,7 @@ export class PacedRequest {
     this.#reductions = host.reductions;
   }
 
-  /** It has a connection. */
+  /** The request has a connection. */
   accepted(): void {
     if (this.#isAccepted) return;
     this.#isAccepted = true;
@@ -132,7 +135,7 @@ export class PacedRequest {
     host.mostAccepted = Math.max(host.mostAccepted, host.accepted);
   }
 
-  /** The host has not accepted the connection in `LATE_CONNECT_MS`. */
+  /** The host has not accepted the connection within `LATE_CONNECT_MS`. */
   late(): void {
     const host = this.#host;
     if (!this.#isOfNow) return;
@@ -141,8 +144,8 @@ export class PacedRequest {
   }
 
   /**
-   * `inFlight` are the requests to the host, this one included: if they are far
-   * fewer than allowed, they do not show that the host accepts more.
+   * `inFlight` counts the requests to the host, including this one: if they are
+   * far fewer than allowed, they do not show that the host accepts more.
    */
   answered(inFlight: number): void {
     const host = this.#host;
@@ -156,15 +159,15 @@ export class PacedRequest {
   }
 
   /**
-   * There was no answer in time, or the connection broke. `again` is the place of
-   * the request if it is sent again.
+   * There was no answer in time, or the connection broke. `again` is the
+   * reserved slot of the request if it is sent again.
    */
   failed(again: ReservedPlace | null = null): void {
     again?.reserve(this.#host);
     if (this.#isOfNow) this.#reduce(Math.floor(this.#host.atOnce / 2));
   }
 
-  /** It is over, whatever became of it. */
+  /** The request has ended, in any way. */
   ended(): void {
     if (this.#isAccepted) this.#host.accepted--;
     this.#isAccepted = false;

@@ -3,8 +3,8 @@
 import type { Clock } from "../deps.ts";
 import type { HttpConnection } from "./http_connection.ts";
 
-// Long enough for a seller who uploads page after page. If the host closes
-// earlier, the watch notices.
+// Long enough for a seller who uploads page after page. A connection that the
+// host closes earlier is noticed.
 export const IDLE_MS = 15_000;
 
 interface Idle {
@@ -12,7 +12,7 @@ interface Idle {
   since: number;
 }
 
-/** Idle connections by origin; the latest used is reused first. */
+/** Idle connections by origin; the most recently used is reused first. */
 export class Pool {
   readonly #idle = new Map<string, Idle[]>();
   readonly #limit: number;
@@ -36,8 +36,7 @@ export class Pool {
     addresses: readonly string[],
   ): HttpConnection | undefined {
     const list = this.#idle.get(origin);
-    // Devices on the way may have dropped a connection that was idle for
-    // longer.
+    // Network devices may have dropped a connection that was idle for longer.
     const from = this.#clock.monotonic() - IDLE_MS;
     const found = list?.findLast(({ connection, since }) =>
       since > from && addresses.includes(connection.address)

@@ -1,4 +1,4 @@
-/** One outbound request from its start to its end: clock, abort, clean-up. */
+/** The life of one outbound request: clock, abort, clean-up. */
 
 import type { Clock } from "../deps.ts";
 import { limitTime, type TimeLimit } from "./time_limit.ts";
@@ -10,7 +10,7 @@ import {
 import type { HttpConnection } from "./http_connection.ts";
 import type { PacedRequest, ReservedPlace } from "./pace.ts";
 
-/** How far a request has come; it decides the message of a time-out. */
+/** How far a request has come, which decides the message of a time-out. */
 type Phase = "connect" | "answer" | "body";
 
 const LATE: Record<Phase, string> = {
@@ -28,9 +28,11 @@ export class OutboundRequest {
   addresses: readonly string[] = [];
   /** The address that was dialled. */
   address: string | undefined;
-  /** null: it has not begun, or nothing limits the requests to its host. */
+  /**
+   * null before the request begins, or if requests to its host are not limited.
+   */
   pace: PacedRequest | null = null;
-  /** Where it is sent again if its connection breaks. */
+  /** The slot in which it is repeated if its connection breaks. */
   again: ReservedPlace | null = null;
   onTimeout: (() => void) | null = null;
   readonly #clock: Clock;
@@ -63,12 +65,14 @@ export class OutboundRequest {
     this.onEnd(this.#limit.cancel);
   }
 
-  /** As in `TimeLimit`, since the request started. */
+  /** See `TimeLimit`; since the request started. */
   get hasStalled(): boolean {
     return this.#limit?.hasStalled() ?? false;
   }
 
-  /** Times the request out after `ms`, unless that is cancelled. */
+  /**
+   * Ends the request with a time-out after `ms`, unless the limit is cancelled.
+   */
   limit(ms: number): TimeLimit {
     return limitTime(this.#clock, ms, (stalled) => {
       const what = `${this.url.host} ${LATE[this.phase]}`;
@@ -77,7 +81,7 @@ export class OutboundRequest {
     });
   }
 
-  /** Aborts the request, also while it waits for a slot. */
+  /** Aborts the request, even while it waits for a slot. */
   cancel(): void {
     this.#stop("aborted", "The request was cancelled.");
   }
@@ -88,12 +92,12 @@ export class OutboundRequest {
     this.#stop("queued", "The request waited too long for earlier requests.");
   }
 
-  /** Whether it was aborted by a caller, not by its time-out. */
+  /** Whether the caller aborted it, not its time-out. */
   get cancelled(): boolean {
     return this.signal.aborted && this.signal.reason.kind === "aborted";
   }
 
-  /** Returns the promise's outcome, unless the request is aborted first. */
+  /** The promise's outcome, unless the request is aborted first. */
   async unlessAborted<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
     const aborted = Promise.withResolvers<never>();
@@ -113,12 +117,15 @@ export class OutboundRequest {
     else this.#cleanUp.push(fn);
   }
 
-  /** Calls `fn` when the signal is aborted, unless the request ended before. */
+  /**
+   * Calls `fn` when the signal is aborted, unless the request has already
+   * ended.
+   */
   onAbort(signal: AbortSignal | undefined, fn: () => void): void {
     if (signal?.aborted) return fn();
     signal?.addEventListener("abort", fn);
-    // A combined signal (`AbortSignal.any`), as each image has one, stays in
-    // the memory of its sources while anything listens to it.
+    // A combined signal (`AbortSignal.any`), which each image has, stays in the
+    // memory of its sources as long as anything listens to it.
     this.onEnd(() => signal?.removeEventListener("abort", fn));
   }
 
@@ -131,9 +138,9 @@ export class OutboundRequest {
 
   /**
    * The error to throw for a failure: the reason of the abort, if there was
-   * one. Without an answer in time, or with a broken connection, the host gets
-   * fewer requests at once. A connection that broke while this process stood
-   * still is our fault.
+   * one. After no answer in time, or a broken connection, the host gets fewer
+   * requests at once. A connection that broke while this process stood still is
+   * this service's fault.
    */
   failure(error: unknown): unknown {
     const real = this.signal.aborted ? this.signal.reason : error;

@@ -1,6 +1,6 @@
 /**
- * Sends mail through a mail server of the operator's choice (SMTP, RFC 5321), so
- * neither its address nor its answers are guarded; its time and the length of
+ * Sends mail through a mail server that the operator chose (SMTP, RFC 5321), so
+ * neither its address nor its answers are checked; its time and the length of
  * its answers are limited.
  */
 import { connect, isIPv4, type Socket } from "node:net";
@@ -12,7 +12,7 @@ export interface Mail {
   to: string;
   subject: string;
   text: string;
-  /** The part of its Message-ID before the `@`; the same for every try. */
+  /** The part of the Message-ID before the `@`; the same in every attempt. */
   id: string;
   /** Unix milliseconds. */
   date: number;
@@ -26,14 +26,14 @@ export type MailOutcome =
   | "refused"
   /** The server does not accept mail for this address now. */
   | "later"
-  /** The server cannot be reached, or accepts no mail from us. */
+  /** The server cannot be reached, or accepts no mail from this service. */
   | "away"
-  /** The connection broke when the server may have accepted the mail. */
+  /** The connection broke after the server may have accepted the mail. */
   | "unsure";
 
 export interface MailResult {
   outcome: MailOutcome;
-  /** For the log, without an address; "" of what was sent. */
+  /** For the log, without an address; "" if the mail was sent. */
   reason: string;
 }
 
@@ -52,7 +52,10 @@ export interface SmtpOptions {
 const MAIL_MS = 30_000;
 const ANSWER_MS = 20_000;
 const LONGEST_ANSWER = 64 * 1_024;
-/** Sent to the server, which need not know the name of this machine. */
+/**
+ * The client's name in SMTP, because the server need not know the name of this
+ * machine.
+ */
 const CLIENT_NAME = "seller-interface";
 
 export class SmtpMailer implements Mailer {
@@ -84,7 +87,7 @@ export class SmtpMailer implements Mailer {
       socketCloseTimeout: 0,
     });
     let isUnderWay = false;
-    // Read once the server has asked for the data.
+    // Called once the server has asked for the data.
     transport.use("stream", (mail, done) => {
       mail.message.processFunc((message) =>
         Readable.from((async function* () {
@@ -158,7 +161,7 @@ interface SmtpError {
   command?: string;
 }
 
-/** The server's words are left out, as they may repeat the address. */
+/** The server's text is left out, because it may repeat the address. */
 function mailResultOf(error: unknown, isUnderWay: boolean): MailResult {
   const { code, responseCode, command } = error as SmtpError;
   const reason = responseCode === undefined

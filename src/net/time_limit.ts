@@ -23,9 +23,9 @@ export interface TimeLimit {
 
 /**
  * Calls `fn` once after `ms` in which this thread listened, unless the limit is
- * cancelled before. It is called with `stalled`, and the host is not at fault,
- * if the thread stood still, or hardly listens at all: as many slices were lost
- * as the limit has.
+ * cancelled before. `stalled` means that the host is not at fault: the thread
+ * stood still, or hardly listens at all, so that as many slices were lost as
+ * the limit has.
  */
 export function limitTime(
   clock: Clock,

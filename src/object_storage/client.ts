@@ -14,7 +14,8 @@ import { StoreError, type StoreErrorKind } from "../lib/store_error.ts";
 
 export interface S3Settings {
   /**
-   * Such as `https://s3.eu-north-1.amazonaws.com`; the bucket follows as path.
+   * A URL such as `https://s3.eu-north-1.amazonaws.com`; its path continues
+   * with the bucket.
    */
   endpoint: string;
   region: string;
@@ -27,7 +28,7 @@ export interface S3Settings {
 
 export interface S3Request {
   method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
-  /** Below the prefix; null for the bucket. */
+  /** The name below the prefix; null for the bucket. */
   file: string | null;
   query?: Record<string, string>;
   headers?: Record<string, string>;
@@ -36,8 +37,8 @@ export interface S3Request {
   sha256?: string;
   abort?: AbortSignal;
   /**
-   * Milliseconds for its answer to begin; 10,000 by default, and 30,000 of a
-   * PUT.
+   * Milliseconds until the answer must begin; by default 10,000, for a PUT
+   * 30,000.
    */
   limitMs?: number;
 }
@@ -47,7 +48,8 @@ const PUT_MS = 30_000;
 /** Time limit for reading the body of an answer. */
 const BODY_MS = 120_000;
 /**
- * Requests that wait for an answer, and the share of those that send a body.
+ * The most requests that wait for an answer, and the share of those with a
+ * body.
  */
 const IN_ALL = 64;
 const SENDING = 16;
@@ -59,7 +61,7 @@ const PROBE = "store.probe";
 const EMPTY_SHA256 =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** Lower-case hexadecimal SHA-256, as `x-amz-content-sha256` has it. */
+/** Lower-case hexadecimal SHA-256, the form of `x-amz-content-sha256`. */
 export function sha256Hex(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
@@ -72,7 +74,7 @@ export class S3Client implements Required<Holder> {
   readonly #signingKeys = new Map<string, ArrayBuffer>();
   readonly #slots: WaitList;
   readonly #sending: WaitList;
-  /** Until their answers have been read or dropped. */
+  /** Requests whose answers have not been read or dropped. */
   readonly #requests = new Set<S3Request>();
 
   constructor(settings: S3Settings, clock: Clock) {
@@ -98,8 +100,8 @@ export class S3Client implements Required<Holder> {
   }
 
   /**
-   * Sends a body once a slot is free; `body` is called only then, so that
-   * waiting requests hold no body in memory. Throws as `send` does.
+   * Sends a body once a slot is free. `body` is called only then, so that
+   * waiting requests have no body in memory. Throws like `send`.
    */
   async put(
     file: string,
@@ -118,7 +120,7 @@ export class S3Client implements Required<Holder> {
     await answer?.drop();
   }
 
-  /** Stores an empty object beside the images. Throws as `send` does. */
+  /** Stores an empty object beside the images. Throws like `send`. */
   async putProbe(): Promise<void> {
     const answer = await this.send({
       method: "PUT",
@@ -132,8 +134,8 @@ export class S3Client implements Required<Holder> {
   /**
    * Returns a successful answer, whose body must be read or dropped; null if
    * the file does not exist. Throws a `StoreError`, or the reason of `abort`.
-   * If a connection breaks without an answer, the request is repeated once,
-   * unless it is a POST, which may have another effect the second time.
+   * If a connection breaks without an answer, the request is repeated once; a
+   * POST is not, because repeating it may have another effect.
    */
   async send(request: S3Request): Promise<S3Answer | null> {
     try {
@@ -180,7 +182,7 @@ export class S3Client implements Required<Holder> {
     const { method, body } = request;
     using _slot = await this.#slots.acquire({}, signal);
     const { url, headers } = await this.#signed(request);
-    // Not signed, because proxies change it.
+    // Not signed, because proxies change this header.
     headers.set("accept-encoding", "identity");
     const redirect = "manual";
     return await fetch(url, { method, headers, body, signal, redirect });
@@ -306,7 +308,7 @@ export class S3Answer {
   }
 }
 
-/** A key in a URL: a "+" would be signed as a space. */
+/** Encodes a key for a URL; a "+" would be signed as a space. */
 function encodedKey(key: string): string {
   return key.split("/").map(encodeURIComponent).join("/");
 }
@@ -317,9 +319,15 @@ function codeIn(document: Uint8Array): string | null {
   return /<Code>([A-Za-z0-9._-]{1,100})<\/Code>/.exec(text)?.[1] ?? null;
 }
 
-/** Error codes of various servers that have no space left. */
+/**
+ * Matches the error codes with which various servers report that no space is
+ * left.
+ */
 const NO_ROOM = /full|quota|insufficient|nospace|toomany/i;
-/** Error codes, with a status of their own, after which a retry may succeed. */
+/**
+ * Error codes after which a retry may succeed although their status does not
+ * say so.
+ */
 const LATER = new Set(["RequestTimeout", "SlowDown"]);
 
 function errorKindOf(status: number, code: string | null): StoreErrorKind {

@@ -1,6 +1,6 @@
 /**
- * One file as an object: sent in parts of bounded size, with at most a few of
- * them in memory, so that the file may have any size. The object appears
+ * Transfers one file as an object: in parts of bounded size, with at most a few
+ * of them in memory, so that the file may have any size. The object appears
  * completely or not at all, and replaces no other object. It carries the
  * SHA-256 of the file, which the download compares.
  */
@@ -13,17 +13,20 @@ import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { element } from "../xml/encode.ts";
 import { type S3Answer, type S3Client, sha256Hex } from "./client.ts";
 
-/** The protocol allows 10,000 parts, each but the last of 5 MiB or more. */
+/** The protocol allows 10,000 parts, each of at least 5 MiB except the last. */
 const MOST_PARTS = 10_000;
 const MIB = 1024 * 1024;
 const PART_BYTES = 8 * MIB;
 /** Parts in memory at once. */
 const AT_ONCE = 3;
-/** A part may take this long. */
+/** The time limit for a part. */
 const PART_MS = 5 * 60_000;
-/** The server may join the parts only now. */
+/**
+ * The time limit for completing an upload: the server may join the parts only
+ * then.
+ */
 const COMPLETE_MS = 10 * 60_000;
-/** Pauses before a request that the storage did not carry out is repeated. */
+/** Pauses before a request is repeated that the storage did not execute. */
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000, 20_000];
 const ANSWER_BYTES = 64 * 1024;
 
@@ -32,26 +35,29 @@ const SHA256 = "x-amz-meta-sha256";
 
 export interface ObjectPlace {
   client: S3Client;
-  /** Below the prefix of the client. */
+  /** The key below the prefix of the client. */
   key: string;
 }
 
 export interface TransferOptions {
   clock: Clock;
-  /** Ends the transfer; its reason is thrown. */
+  /** Ends the transfer, which then throws the signal's reason. */
   abort: AbortSignal;
-  /** Bytes of a part; 8 MiB by default, and more if there were too many. */
+  /**
+   * Bytes of a part; 8 MiB by default, and more if there would be too many
+   * parts.
+   */
   partBytes?: number;
 }
 
-/** Whether there is an object of that key. Throws a `StoreError`. */
+/** Whether there is an object with that key. Throws a `StoreError`. */
 export async function hasObject(place: ObjectPlace): Promise<boolean> {
   return await storedObject(place) !== null;
 }
 
 /**
  * Sends a file. Throws a `StoreError`, of kind `condition` if there is another
- * object of that key; nothing is left of an upload that fails.
+ * object with that key. A failed upload leaves nothing.
  */
 export async function sendFile(
   place: ObjectPlace,
@@ -81,8 +87,8 @@ export async function sendFile(
 }
 
 /**
- * Receives an object into a new file. Throws a `StoreError`, also if it is not
- * what `sendFile` sent.
+ * Receives an object into a new file. Throws a `StoreError`, also if `sendFile`
+ * did not send the object.
  */
 export async function receiveFile(
   { client, key }: ObjectPlace,
@@ -122,7 +128,7 @@ export async function receiveFile(
 }
 
 interface Part {
-  /** From 1. */
+  /** Number of the part, from 1. */
   number: number;
   start: number;
   /** Exclusive. */
@@ -146,7 +152,7 @@ function transferParts(
 interface StoredObject {
   bytes: number;
   etag: string;
-  /** null: `sendFile` did not send it. */
+  /** null if `sendFile` did not send it. */
   sha256: string | null;
 }
 
@@ -190,7 +196,7 @@ class Upload {
     this.#id = childText(root, "UploadId");
   }
 
-  /** Returns its entity tag. */
+  /** Returns the entity tag of the part. */
   async part(
     { number }: Part,
     body: Uint8Array<ArrayBuffer>,
@@ -214,7 +220,7 @@ class Upload {
     throw new StoreError("unusable", `${key}: the upload is gone.`);
   }
 
-  /** Makes the object, unless there is one of that key with other bytes. */
+  /** Creates the object, unless another one with that key has other bytes. */
   async complete(etags: readonly string[], sha256: string): Promise<void> {
     try {
       await this.#retrying(() => this.#complete(etags));
@@ -242,7 +248,7 @@ class Upload {
       abort: this.#options.abort,
       limitMs: COMPLETE_MS,
     });
-    // The status is 200 before the parts are put together.
+    // The status is sent before the parts are joined, so it is always 200.
     const root = await documentOf(answer);
     if (root.name === "CompleteMultipartUploadResult") return;
     const code = childText(root, "Code");
@@ -258,7 +264,7 @@ class Upload {
       const answer = await client.send({ method: "DELETE", file: key, query });
       await answer?.drop();
     } catch {
-      // A rule of the bucket removes what is left of uploads.
+      // A lifecycle rule of the bucket removes incomplete uploads.
     }
   }
 

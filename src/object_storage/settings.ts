@@ -1,4 +1,4 @@
-/** The bucket of the settings. */
+/** The settings of the bucket. */
 import type { Config } from "../config.ts";
 import type { S3Settings } from "./client.ts";
 

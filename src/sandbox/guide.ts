@@ -3,13 +3,13 @@
 export interface GuideOptions {
   /** URL of the service, without a slash at the end. */
   service: string;
-  /** URL of the image host and webhook sink, likewise. */
+  /** URL of the image host and webhook sink, without a slash at the end. */
   loopback: string;
   /** The data folder. */
   dataDir: string;
-  /** Whether it is removed at the end. */
+  /** Whether the data folder is removed at the end. */
   isTemporary: boolean;
-  /** Of the demo seller, `whsec_…`. */
+  /** The webhook secret of the demo seller, `whsec_…`. */
   secret: string;
   sellerKey: string;
   operatorKey: string;

@@ -15,7 +15,7 @@ const PIECE_BYTES = 65_536;
  * - `slow`: the download takes three seconds
  * - `flaky`: the first download of a NAME is answered 503
  * - `broken`: the download is no image
- * - `oversized`: the download is longer than the service takes
+ * - `oversized`: the download is longer than the service accepts
  *
  * Except for a HEAD of `missing` and `redirect`, every HEAD is answered 200.
  */

@@ -1,11 +1,11 @@
-/** Takes the mail of a sandbox, prints and keeps it. */
+/** Receives the mail of a sandbox; prints it and keeps the last ones. */
 import type { Mail, Mailer } from "../net/smtp.ts";
 
 /** How many mails are kept. */
 const KEPT = 20;
 
 export interface MailSink extends Mailer {
-  /** The last mails, the newest first. */
+  /** Shows the last mails, the newest first. */
   respond(): Response;
 }
 

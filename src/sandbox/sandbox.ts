@@ -26,9 +26,9 @@ const LOOPBACK = "127.0.0.1";
 const SELLER = "demo";
 const SELLER_KEY = "demo";
 const OPERATOR_KEY = "operator";
-/** The address of nobody: the sandbox shows the mail. */
+/** Nobody receives mail at this address: the sandbox shows it. */
 const EMAIL = "demo@seller.example";
-/** For users who try the review. */
+/** Sample reasons, for users who try the review. */
 const REASONS: readonly ListedReason[] = [
   {
     code: "logo_in_image",
@@ -38,7 +38,7 @@ const REASONS: readonly ListedReason[] = [
   { code: "wrong_category", field: "categories", message: null },
 ];
 
-/** The data folder holds real sellers, and the sandbox's keys are public. */
+/** The data folder has real sellers, and the sandbox's keys are public. */
 export class SandboxFolderError extends Error {
   override readonly name = "SandboxFolderError";
 }
@@ -48,17 +48,19 @@ export interface SandboxOptions {
   deps: Deps;
   /** The data folder; null creates a new one and removes it at the end. */
   dataDir: string | null;
-  /** The address to listen on; null: loopback, as everybody knows the keys. */
+  /**
+   * The address to listen on; null for loopback, because the keys are public.
+   */
   host: string | null;
   print(line: string): void;
 }
 
 export interface Sandbox {
-  /** The configuration to open the service with. */
+  /** The configuration for opening the service. */
   config: Config;
-  /** What the page shows about the sandbox. */
+  /** What the page shows in a sandbox. */
   page: SandboxPage;
-  /** Takes all mail. */
+  /** Receives all mail. */
   mailer: Mailer;
   /** Adds the demo seller to the open service and prints the shell lines. */
   begin(service: { url: string; db: Db }): Promise<void>;
@@ -95,7 +97,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       // SELLER_IMAGE_STORE may name the store of a real service.
       imageStore: null,
       databaseUrl: null,
-      // They may name those of a real service.
+      // These settings may be those of a real service.
       noticesUrl: null,
       smtpUrl: null,
       mailFrom: null,
@@ -201,7 +203,10 @@ async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
   await putCategories({ db, deps }, { who: COMMAND_LINE, list });
 }
 
-/** A list with a rule that begins in a month, for products that name them. */
+/**
+ * A list with a rule that begins in a month, and applies to products in its
+ * category.
+ */
 function demoCategories(now: number): NewList {
   const from = dayOf(now + 30 * DAY_MS);
   return {

@@ -89,7 +89,7 @@ export interface ArrivingXml {
 export const MOST_OF_A_WINDOW = 2 * 1024 * 1024;
 
 /**
- * As `readXmlInPieces`, for a list to which blocks are added later. Until the
+ * Like `readXmlInPieces`, for a list to which blocks are added later. Until the
  * document has arrived completely, the list must contain `MOST_OF_A_WINDOW`
  * bytes before a window is read.
  */
@@ -134,7 +134,7 @@ export interface XmlElement {
   mistyped?: Mistyped[];
 }
 
-/** `member`: of the element; null: the element's own value. */
+/** `member`: of the element; null for the element's own value. */
 export interface Mistyped {
   member: string | null;
   found: Kind;
@@ -203,7 +203,7 @@ export function parseTree(
   return root.children[0];
 }
 
-/** The `malformed_xml` error of an element that the XML reader accepted. */
+/** The `malformed_xml` error for an element that the XML reader accepted. */
 export function malformedElement(
   bytes: Uint8Array,
   element: XmlElement,

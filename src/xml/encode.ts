@@ -34,14 +34,14 @@ export function isoTimeOrNone(milliseconds: number | null): string | null {
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
 /**
- * Stands for a long list in the text around it; neither XML nor JSON has such a
- * character.
+ * The placeholder of a long list in the surrounding text; this character is in
+ * neither XML nor JSON.
  */
 const LIST = "\0";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Blocks of UTF-8. They are shared, so they must not be changed. */
+/** Blocks of UTF-8. They are shared and must not be changed. */
 export type EncodedBlocks = readonly Uint8Array<ArrayBuffer>[];
 
 /**
@@ -53,7 +53,8 @@ export function serviceDocument(content: XmlNode): string | EncodedBlocks {
 }
 
 /**
- * The text that `write` returns, with the long lists inserted that it left out.
+ * The text that `write` returns, with the long lists inserted in place of their
+ * placeholders.
  */
 export function documentOf(
   write: (long: ElementList[]) => string,
@@ -91,14 +92,14 @@ export class EncodedElement {
   }
 }
 
-/** Characters of a list that are kept as text. */
+/** The most characters of a list that are kept as text. */
 const TEXT_LENGTH = 64 * 1_024;
 
 /**
- * Elements of one name, encoded one after the other up to a number of bytes. In
- * a node it replaces the array of those elements. `write` encodes one,
- * `separator` stands between two. A long list is turned into UTF-8 as it grows:
- * 4 MiB at once would take 30 ms and more.
+ * Elements with the same name, encoded one after the other up to a number of
+ * bytes. In a node it replaces the array of those elements. `write` encodes one
+ * element; `separator` is inserted between two. A long list is converted to
+ * UTF-8 as it grows, because 4 MiB at once would take 30 ms and more.
  */
 export class ElementList<V extends XmlValue = XmlValue> {
   /**
@@ -108,7 +109,7 @@ export class ElementList<V extends XmlValue = XmlValue> {
   readonly #limit: number;
   readonly #write: (value: XmlValue) => string;
   readonly #separator: string;
-  /** The encoded part before `#text`. */
+  /** The encoded beginning of the list, before `#text`. */
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #text = "";
   #bytes = 0;
@@ -149,8 +150,8 @@ export class ElementList<V extends XmlValue = XmlValue> {
   }
 
   /**
-   * The text of the list. A list that has blocks is added to `long`, if given;
-   * `LIST` is its placeholder.
+   * The text of the list. A list with blocks is added to `long`, if given, and
+   * returns the placeholder `LIST`.
    */
   in(long?: ElementList[]): string {
     if (this.#blocks.length === 0) return this.#text;
@@ -177,8 +178,8 @@ export class ElementList<V extends XmlValue = XmlValue> {
 }
 
 /**
- * One element, without a declaration. Long lists are left out and added to
- * `long`, if given; `LIST` is their placeholder.
+ * One element, without a declaration. Long lists are added to `long`, if given,
+ * and replaced by the placeholder `LIST`.
  */
 export function element(
   name: string,
@@ -214,7 +215,7 @@ function wrapped(name: string, attributes: string, content: string): string {
     : `<${name}${attributes}>${content}</${name}>`;
 }
 
-/** Characters that have to be escaped or removed. */
+/** Characters that must be escaped or removed. */
 const UNUSUAL = /[&<>"'\u0000-\u0008\u000b-\u001f\ufffe\uffff\ud800-\udfff]/;
 const SPECIAL = /[&<>"'\r]/g;
 const REFERENCES: Record<string, string> = {
@@ -223,7 +224,7 @@ const REFERENCES: Record<string, string> = {
   ">": "&gt;",
   '"': "&quot;",
   "'": "&apos;",
-  // Unescaped, a parser reads it as a line feed.
+  // A parser reads an unescaped one as a line feed.
   "\r": "&#13;",
 };
 
@@ -233,7 +234,7 @@ function escaped(value: XmlValue): string {
   return xmlText(text).replace(SPECIAL, (character) => REFERENCES[character]);
 }
 
-/** In an attribute, a parser reads a line feed or a tab as a space. */
+/** In an attribute, a parser reads an unescaped line feed or tab as a space. */
 function inAttribute(text: string): string {
   return text.replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }

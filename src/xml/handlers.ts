@@ -22,11 +22,11 @@ export type XmlAttributes = Readonly<Record<string, string>>;
 
 /**
  * The position of the current tag in the document: indices in UTF-16 units,
- * without a byte order mark, each line end counted as one.
+ * without a byte order mark, counting each line end as one.
  */
 export interface TagPosition {
   readonly tagStart: number;
-  /** After its ">". */
+  /** After the ">" of the tag. */
   readonly tagEnd: number;
 }
 
@@ -51,7 +51,7 @@ export type AnyValue =
 interface Handlers {
   /** Called once, before the others. */
   begin?(tag: TagPosition): void;
-  /** `line` is the one on which the element starts, from 1. */
+  /** `line` is the line on which the element starts, from 1. */
   open(name: string, attributes: XmlAttributes, line: number): void;
   /** Text or CDATA; the text of an element may come in several pieces. */
   text(text: string): void;
@@ -61,16 +61,16 @@ interface Handlers {
 }
 
 /**
- * Events for what JSON may contain and XML may not. Both are required, so that
- * none is forgotten.
+ * Events for content that JSON allows and XML does not. Both are required, so
+ * that none is forgotten.
  */
 export interface JsonHandlers extends Handlers {
   /**
-   * A JSON value has an unexpected type: that of the open element, or of its
-   * member with this name. Nothing else is reported about the value. `expected`
-   * is a kind, of an object of XML attributes and text with its members.
-   * Missing is what XML cannot leave out: the list that is a root, and an
-   * element's text beside its XML attributes.
+   * A JSON value has an unexpected type: the open element, or its member with
+   * this name. Nothing else is reported about the value. `expected` is a kind;
+   * for an object of XML attributes and text, with its members. The kind
+   * `missing` stands for what XML always has: the list of a root that is a
+   * list, and the text of an element with XML attributes.
    */
   mistyped(
     member: string | null,

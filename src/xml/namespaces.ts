@@ -1,6 +1,6 @@
 /**
- * The rules of Namespaces in XML 1.0 (third edition) for a fragment that
- * becomes part of another document: its meaning must not depend on its
+ * The rules of Namespaces in XML 1.0 (third edition) for a fragment that is
+ * inserted into another document: its meaning must not depend on its
  * surroundings.
  */
 import type { XmlElement } from "./decode.ts";
@@ -105,7 +105,7 @@ function split(name: string): [prefix: string, local: string] {
     : [name.slice(0, colon), name.slice(colon + 1)];
 }
 
-/** Whether a part of an XML name may precede or follow the colon. */
+/** Whether a text may stand before or after the colon of an XML name. */
 function isNcName(part: string): boolean {
   return part !== "" && !part.includes(":") &&
     !/^[-.\d\u00b7\u0300-\u036f\u203f\u2040]/.test(part);

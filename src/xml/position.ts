@@ -11,7 +11,7 @@ export interface TextPosition {
   column: number;
 }
 
-/** The error for a document that cannot be read at that position. */
+/** The error for a document that cannot be read from that position on. */
 export function malformed(
   message: string,
   place: TextPosition,

@@ -5,11 +5,11 @@
  *
  * The service has its own reader because a hostile document must cost other
  * sellers little: a general parser (saxes 6) creates an object for each
- * reference, "-" in a comment and line end: 16 MiB of line ends take 527 MiB and
- * a pause of 267 ms, here 16 MiB and 5 ms. This reader holds a window of the
- * document and passes texts on as they come. An ordinary document takes saxes
- * 1.06 to 1.33 times as long.
- * The tests compare it with saxes, libxml2 and the W3C's conformance suite.
+ * reference, "-" in a comment and line end: 16 MiB of line ends take 527 MiB
+ * and a pause of 267 ms, here 16 MiB and 5 ms. This reader keeps a window of
+ * the document and reports texts as they arrive. An ordinary document takes
+ * saxes 1.06 to 1.33 times as long. The tests compare it with saxes, libxml2
+ * and the W3C's conformance suite.
  */
 import type { XmlAttributes } from "./handlers.ts";
 import { otherFormatMessage } from "./other_formats.ts";
@@ -53,19 +53,21 @@ const NAME = new RegExp(
   `[${NAME_START}][${NAME_START}0-9.\\xb7\\u0300-\\u036f\\u203f\\u2040-]*`,
   "uy",
 );
-/** By character code: whether it may start a name, or continue one. */
+/**
+ * By character code: whether the character may start a name, or continue one.
+ */
 const STARTS_NAME = asciiTable(/[A-Za-z_:]/);
 const IN_NAME = asciiTable(/[A-Za-z0-9_:.-]/);
 
-/** By character code: the value of a digit, 255 if it is not one. */
+/** By character code: the value of a digit, 255 for any other character. */
 const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
   const digit = parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(digit) ? 255 : digit;
 });
 
 /**
- * Inherits nothing, since names are the sender's. An object without a prototype
- * would be a hash table, which takes longer to make and to go through.
+ * Inherits nothing, because the sender chooses the names. An object without a
+ * prototype would be a hash table, which takes longer to create and to iterate.
  */
 const Attributes = function () {} as unknown as new () => Record<
   string,
@@ -80,7 +82,7 @@ interface OpenElement {
   line: number;
 }
 
-/** The construct that the reader is in between two windows. */
+/** The construct in which the reader is between two windows. */
 type Inside = "content" | "comment" | "cdata";
 
 /** Reads a construct at an index of the window and returns its end. */
@@ -141,7 +143,7 @@ export class XmlReader extends WindowReader {
     );
   }
 
-  /** The text before the next markup, or as much of it as the window holds. */
+  /** The text before the next markup, or the part of it in the window. */
   #text(at: number): number {
     const markup = this.window.indexOf("<", at);
     const end = markup === -1 ? this.#partEnd(at) : markup;
@@ -162,8 +164,8 @@ export class XmlReader extends WindowReader {
   }
 
   /**
-   * How much of a text that continues after the window can be passed on: no
-   * part of a reference, and no start of "]]>".
+   * How much of a text that continues after the window can be reported: not a
+   * part of a reference, and not the start of "]]>".
    */
   #partEnd(at: number): number {
     const window = this.window;
@@ -537,8 +539,8 @@ const PREDEFINED_ENTITIES = new Map([
 ]);
 
 /**
- * The character that a reference (without "&" and ";") names: NaN if it is not
- * a reference, null if its character is not allowed in XML.
+ * The code of the character that a reference (without "&" and ";") stands for:
+ * NaN if it is not a reference, null if XML does not allow the character.
  */
 function codeOf(text: string, from: number, end: number): number | null {
   if (text.charCodeAt(from) !== HASH) {

@@ -2,13 +2,16 @@
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
-/** The first byte of a byte order mark; no XML begins with it otherwise. */
+/**
+ * The first byte of a byte order mark; no XML document begins with it
+ * otherwise.
+ */
 const MARK_BEGINS = 0xef;
 
 /**
  * Turns the reader's indices (see `TagPosition`), in ascending order, into
  * offsets in bytes. `blocks` are those of a document that the reader has read
- * to its end. `pause` is awaited between them.
+ * completely. `pause` is awaited between blocks.
  */
 export async function byteOffsets(
   blocks: readonly Uint8Array[],
@@ -31,16 +34,17 @@ export async function byteOffsets(
 }
 
 /**
- * The same while the document arrives; keeps only blocks after the last index.
+ * Like `byteOffsets`, while the document arrives; keeps only blocks after the
+ * last index.
  */
 export class SentBytes {
   readonly #blocks: Uint8Array[] = [];
-  /** Offset of the first of them, and the position in it. */
+  /** Offset of the first kept block, and the position in it. */
   #before = 0;
   #at = 0;
-  /** The index of that position. */
+  /** The reader's index of that position. */
   #units = 0;
-  /** The byte before it. */
+  /** The byte before that position. */
   #last = 0;
   #end = 0;
 
@@ -91,7 +95,7 @@ function unitsOf(byte: number, last: number): number {
   return byte < 0xf0 ? 1 : 2;
 }
 
-/** The bytes from `start` to `end`, as parts of the blocks. */
+/** The bytes from `start` to `end`, as slices of the blocks. */
 export function bytesBetween(
   blocks: readonly Uint8Array[],
   start: number,

@@ -1,7 +1,7 @@
 /**
  * The structure of XML documents as data: schemas, OpenAPI description and
- * reference are written from it. The types follow, too: a handler with another
- * answer does not compile.
+ * reference are generated from it. Types follow as well, so that a handler with
+ * a different answer does not compile.
  */
 import type { UnitForm } from "../lib/values.ts";
 import type { ElementList, XmlNode, XmlValue } from "./encode.ts";
@@ -13,7 +13,7 @@ declare const WRITTEN: unique symbol;
  */
 export type Written<S> = S extends { readonly [WRITTEN]?: infer V } ? V : never;
 
-/** The form of a text; `empty` if it may be empty. */
+/** The form of a text; `empty`: it may be empty. */
 export type TextForm =
   & (UnitForm | { kind: "string" | "boolean" | "time" | "uuid" | "any" })
   & { empty?: boolean };
@@ -21,39 +21,42 @@ export type TextForm =
 export interface Attribute {
   form: TextForm;
   required?: boolean;
-  /** The attribute is used instead of the text and the other attributes. */
+  /** Whether the attribute replaces the text and the other attributes. */
   alone?: true;
   about?: string;
-  /** A value, for messages. */
+  /** An example of the value, for messages. */
   example?: string;
 }
 
 export interface Shape<V = unknown> {
   readonly [WRITTEN]?: V;
-  /** The name of the type, if several places use it. */
+  /** The name of the type, if it is used in several places. */
   type?: string;
   attributes?: Readonly<Record<string, Attribute>>;
   content: TextForm | readonly Child[];
   /**
-   * The client's name for its text beside its attributes; `TEXT_NAME` if missing.
+   * The name of the text in JSON, if the element has attributes; `TEXT_NAME` by
+   * default.
    */
   textName?: string;
-  /** Without attributes, the client takes the text alone, too. */
+  /**
+   * Whether, without attributes, JSON may have the text instead of an object.
+   */
   plain?: true;
-  /** An empty list may be null in JSON. */
+  /** Whether an empty list may be null in JSON. */
   empty?: true;
-  /** Its elements may stand in any order. */
+  /** Whether its elements may be in any order. */
   anyOrder?: true;
   /**
-   * A list that is an object in JSON: what stands beside its items has the name
-   * of what stands beside another list there.
+   * Whether a list is an object in JSON. It then has the items as a member,
+   * because another list uses the same names for the elements beside its items.
    */
   isObject?: true;
-  /** May hold text instead of its elements. */
+  /** Whether it may have text instead of its elements. */
   orText?: true;
 }
 
-/** `E` is the type of a node that contains it. */
+/** `E` is the type of a node with this element. */
 export interface Child<E = unknown> {
   readonly [WRITTEN]?: E;
   name: string;
@@ -61,7 +64,7 @@ export interface Child<E = unknown> {
   min: number;
   max: number;
   about?: string;
-  /** In JSON an empty array may be left out. */
+  /** Whether an empty array may be left out in JSON. */
   mayBeLeftOut?: true;
 }
 
@@ -75,18 +78,21 @@ export function isText(content: Shape["content"]): content is TextForm {
   return !Array.isArray(content);
 }
 
-/** The elements of a list, and what may stand beside them. */
+/** The elements of a list, and other elements that may stand beside them. */
 export interface Listed {
   items: Child;
   beside: readonly Child[];
 }
 
-/** In JSON, the name of a text beside XML attributes, unless a shape has another. */
+/**
+ * The name in JSON of a text that stands beside XML attributes, unless a shape
+ * has another name.
+ */
 export const TEXT_NAME = "value";
 
 /**
- * What an element lists whose first child, and no other, may be repeated: in
- * JSON it is an array, and what stands beside the items stands beside it. Null
+ * The list of an element of which only the first child may be repeated. In JSON
+ * the list is an array, and the other children become members beside it. Null
  * for any other element.
  */
 export function listedIn(
@@ -98,14 +104,14 @@ export function listedIn(
   return isList ? { items, beside } : null;
 }
 
-/** The elements below a child, and itself, that may be repeated. */
+/** The elements below a child, and the child itself, that may be repeated. */
 export function repeatedIn(child: Child): Child[] {
   const { content } = child.shape;
   const inside = isText(content) ? [] : content.flatMap(repeatedIn);
   return child.max > 1 ? [child, ...inside] : inside;
 }
 
-/** An element that is always there. */
+/** A required element. */
 export function one<N extends string, V>(
   name: N,
   shape: Shape<V>,
@@ -114,7 +120,7 @@ export function one<N extends string, V>(
   return { name, shape, min: 1, max: 1, about };
 }
 
-/** An element that may be missing. */
+/** An optional element. */
 export function maybe<N extends string, V>(
   name: N,
   shape: Shape<V>,
@@ -123,7 +129,10 @@ export function maybe<N extends string, V>(
   return { name, shape, min: 0, max: 1, about };
 }
 
-/** As `many`, in a document that is sent: none may be left out in JSON, too. */
+/**
+ * Like `many`, for documents that are sent: in JSON the array must not be left
+ * out.
+ */
 export function some<N extends string, V>(
   name: N,
   shape: Shape<V>,
@@ -169,8 +178,8 @@ export function inAnyOrder<C extends readonly Child[]>(
 }
 
 /**
- * Whether a text has no rules but its length: of others an empty one is none,
- * which in JSON is null.
+ * Whether a text has no rule except its length. For other texts, an empty one
+ * means that there is none, which is null in JSON.
  */
 export function isFree({ kind }: TextForm): boolean {
   return kind === "string" || kind === "line" || kind === "text" ||

@@ -18,12 +18,12 @@ export const SMALL_DOCUMENT_BYTES = 64 * 1_024;
 export interface DocumentFields<N extends string> {
   /** The fields found, by name; text untrimmed. */
   fields: ReadonlyMap<N, XmlElement>;
-  /** A problem for everything that does not belong into the document. */
+  /** A problem for everything that does not belong in the document. */
   details: Detail[];
 }
 
 /**
- * Finds the fields of an element. Throws 422 for one of another name; `details`
+ * Finds the fields of an element. Throws 422 if it has another name; `details`
  * lists every other problem.
  */
 export function readFields<V>(
@@ -64,7 +64,7 @@ export function readRoot(root: XmlElement, name: string): Detail[] {
   return rootProblems(root);
 }
 
-/** Whether an element holds a text and nothing else. */
+/** Whether an element may have text and nothing else. */
 function isOnlyText({ content }: Shape): boolean {
   return isText(content) && content.kind !== "any";
 }
@@ -75,7 +75,8 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean) {
 
 /**
  * The value of a required field; undefined after a problem, which is added to
- * `details`. `line`, that of the document, is reported for a missing field.
+ * `details`. `line` is the document's line, which is reported for a missing
+ * field.
  */
 export function readField<T>(
   field: string,
@@ -97,8 +98,8 @@ export function readField<T>(
 }
 
 /**
- * The trimmed texts of the elements that a list holds; undefined without the
- * list. Problems are added to `details`.
+ * The trimmed texts of a list's elements; undefined if the list is missing.
+ * Problems are added to `details`.
  */
 export function listOf(
   list: XmlElement | undefined,
@@ -136,7 +137,7 @@ function rootProblems(root: XmlElement): Detail[] {
   return [...details, ...textBeside(root)];
 }
 
-/** Text beside the elements that an element holds. */
+/** The problem of text beside the elements of an element. */
 export function textBeside({ name, text, line }: XmlElement): Detail[] {
   if (trimSpace(text) === "") return [];
   return [{
@@ -167,7 +168,10 @@ function unknownAttribute(
   };
 }
 
-/** `root` is the document's, which is no part of it in JSON. */
+/**
+ * `root` is the name of the document's root, which is not part of paths in
+ * JSON.
+ */
 function unknownElement(
   { name, line }: XmlElement,
   known: string[],

@@ -6,9 +6,14 @@ export const WINDOW = 128 * 1024;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const NONE = new Uint8Array();
-/** A window ends before an incomplete character and before "\r". */
+/**
+ * The most bytes that are left for the next window: a window ends before an
+ * incomplete character and before "\r".
+ */
 const REST = 4;
-/** Shared by all sources: its bytes are decoded within the same call. */
+/**
+ * Shared by all sources, because its bytes are decoded within the same call.
+ */
 const buffer = new Uint8Array(REST + WINDOW);
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -25,14 +30,14 @@ export class XmlSource {
   /** The block that is being decoded; `#at` is the position in it. */
   #block: Uint8Array = NONE;
   #at = 0;
-  /** The end of the last window, which belongs to the next one. */
+  /** The bytes left by the last window, which belong to the next one. */
   #rest: Uint8Array = NONE;
   #isFirst = true;
   #fault: string | null = null;
 
   /**
    * @param blocks the document's bytes. Each block is removed from the list
-   * when its reading begins, so that its memory can be freed while texts grow.
+   * when it is begun, so that its memory can be freed while texts grow.
    * @param done is called with each block that has been read
    */
   constructor(
@@ -44,7 +49,7 @@ export class XmlSource {
   }
 
   /**
-   * Why the document cannot be read after the end that `next` reports; null if
+   * Why the document cannot be read beyond the end that `next` reports; null if
    * that is its real end.
    */
   get fault(): string | null {
@@ -52,7 +57,7 @@ export class XmlSource {
   }
 
   /**
-   * The next characters, each line end as one line feed, or null at the end.
+   * The next characters, with each line end as one line feed; null at the end.
    */
   next(): string | null {
     if (this.#fault !== null) return null;
@@ -87,9 +92,9 @@ export class XmlSource {
     return "";
   }
 
-  /** The bytes before the first one that is not valid UTF-8. */
+  /** The bytes before the first invalid UTF-8. */
   #sound(bytes: Uint8Array): Uint8Array {
-    // A decoder that throws by itself takes up to four times as long.
+    // A decoder that throws errors takes up to four times as long.
     if (isUtf8(bytes)) return bytes;
     let end = 0;
     for (let length = -1; length !== 0; end += length) {
@@ -143,15 +148,15 @@ export class XmlSource {
   }
 }
 
-/** The characters, each line end as one line feed. */
+/** The decoded characters, with each line end as one line feed. */
 function decodeWindow(bytes: Uint8Array): string {
   const text = utf8.decode(bytes);
   return text.includes("\r") ? utf8.decode(withLineFeeds(bytes)) : text;
 }
 
 /**
- * Replaces each line end by a line feed, in place; in bytes, because a string
- * would need an object for each.
+ * Replaces each line end by a line feed, in place. It works on bytes, because
+ * on a string the replacement would create an object for each line end.
  */
 function withLineFeeds(bytes: Uint8Array): Uint8Array {
   let length = 0;
@@ -179,7 +184,7 @@ function isGzip([a, b]: Uint8Array): boolean {
   return a === 0x1f && b === 0x8b;
 }
 
-/** Detects it by a byte order mark or a "<" of several bytes. */
+/** Detects the encoding by a byte order mark or by a "<" of several bytes. */
 function wideEncoding(bytes: Uint8Array): string | null {
   if (bytes.length < 4) return null;
   const [a, b, c, d] = bytes;

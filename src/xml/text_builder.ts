@@ -1,10 +1,10 @@
-/** Pieces that are joined at once. */
+/** How many pieces are joined at a time. */
 const JOINED = 1_024;
 
 /**
  * A text that arrives in pieces, possibly millions of them. V8 would keep an
  * object for each (32 bytes, and as many for a short piece) until the text is
- * read; here at most `JOINED` pieces wait to be joined.
+ * read. Here at most `JOINED` pieces wait to be joined.
  */
 export class TextBuilder {
   /** Most texts come in one piece. */

@@ -21,7 +21,7 @@ export abstract class WindowReader implements TagPosition {
   protected isLast = false;
   /** Whether nothing but white space was read so far. */
   protected isBlank = true;
-  /** The last tag in the window. */
+  /** The index of the last tag in the window. */
   protected markup = 0;
   protected markupEnd = 0;
   /**
@@ -44,7 +44,7 @@ export abstract class WindowReader implements TagPosition {
   /** Reads the token at an index of the window and returns its end. */
   protected abstract token(at: number): number;
 
-  /** The error of a document that cannot be read at that place. */
+  /** The error for a document that cannot be read from this index on. */
   protected abstract errorAt(
     message: string,
     place: TextPosition,
@@ -54,7 +54,7 @@ export abstract class WindowReader implements TagPosition {
   /** The beginning of the message about a token longer than allowed. */
   protected abstract readonly tooLong: string;
   protected abstract readonly emptyBody: string;
-  /** What is missing at the end of the document. */
+  /** What is missing where the document ends. */
   protected abstract unfinished(): string;
 
   get tagStart(): number {
@@ -71,8 +71,8 @@ export abstract class WindowReader implements TagPosition {
   }
 
   /**
-   * Moves the window forward; the characters before `from` have been read.
-   * Returns false at the end of the document.
+   * Moves the window forward; the characters before `from` are dropped. Returns
+   * false at the end of the document.
    */
   protected refill(from: number): boolean {
     if (this.isLast) return false;
@@ -84,7 +84,8 @@ export abstract class WindowReader implements TagPosition {
     this.#column = this.#columnAt(from);
     this.before += from;
     let next = this.source.next();
-    // Doubles each time, so that a long token is not scanned too often.
+    // Doubles the window each time, so that a long token is not scanned too
+    // often.
     while (next !== null && next.length < rest.length) {
       const more = this.source.next();
       if (more === null) break;
@@ -135,7 +136,7 @@ export abstract class WindowReader implements TagPosition {
     return lineStart === 0 ? this.#column + points : points;
   }
 
-  /** The error of a document that ends, or becomes unreadable, too early. */
+  /** The error for a document that ends, or becomes unreadable, too early. */
   protected endsEarly(): ServiceError {
     const end = this.window.length;
     const { fault } = this.source;
