@@ -134,6 +134,10 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
     "SKU,Preis,Aktionspreis,Anm\nA,12,91,9,91\nB,11,92,,",
     "a decimal comma may be read as a delimiter",
   ],
+  [
+    "SKU,Gewichtseenheid,Prijs,Gewicht,BTW\nA,kg,12,99,9\nB,kg,19,49,9",
+    "a decimal comma may be read as a delimiter",
+  ],
   // A whole price with what it was before, and with a sale.
   ["SKU,Price,Old price,Brand\nA,12,15,Norr\nB,20,35,Norr", {
     compare_at_price: "15",

@@ -67,5 +67,14 @@ browserTest(
       .listTransactions();
     await form.goto(`${app.url}/#/uploads/${transaction_id}`);
     await form.getByText("1 warning: these products are stored").waitFor();
+    await form.getByLabel("Results").waitFor();
+    const reads = await form.evaluate(
+      (id) =>
+        performance.getEntriesByType("resource")
+          .filter(({ name }) => name.endsWith(id)).length,
+      transaction_id,
+    );
+    // Its progress as a stream, and its record once.
+    assertEquals(reads, 2);
   },
 );

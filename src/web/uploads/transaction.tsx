@@ -13,7 +13,7 @@ import { uploadState, uploadTitle } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
-import { UploadWarnings } from "./warnings.tsx";
+import { WarningNote } from "./warnings.tsx";
 import { UndoBar } from "./undo.tsx";
 import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
 
@@ -26,11 +26,8 @@ export function TransactionView({ client, id }: {
   const transaction = live.watched;
   const final = transaction?.finished_at ?? null;
   const begun = transaction !== null;
-  const results = useLoaded(
-    async (signal) =>
-      begun
-        ? await Array.fromAsync(client.results(uploadAt(id), { signal }))
-        : null,
+  const record = useLoaded(
+    async (signal) => begun ? await loadRecord(client, id, signal) : null,
     [client, id, begun, final, turn],
   );
   return (
@@ -69,15 +66,15 @@ export function TransactionView({ client, id }: {
       {transaction && transaction.products.refused !== undefined && (
         <RefusedBar client={client} watched={transaction} />
       )}
-      {final !== null && <UploadWarnings client={client} id={id} />}
+      {final !== null && <WarningNote warnings={record.data?.warnings} />}
       {transaction && <UndoBar client={client} watched={transaction} />}
       {(begun || live.error === null) && (
-        <WhenLoaded loaded={results}>
-          {(data) => (
+        <WhenLoaded loaded={record}>
+          {({ results }) => (
             <Results
               client={client}
               id={id}
-              results={data}
+              results={results}
               settled={final && `${turn} ${final}`}
             />
           )}
@@ -89,6 +86,30 @@ export function TransactionView({ client, id }: {
 
 function uploadAt(transaction_id: string): { transaction_id: string } {
   return { transaction_id };
+}
+
+type LoadedRecord = Pick<Transaction, "warnings"> & {
+  results: readonly Result[];
+};
+
+/** The record of an upload, with the results of all its pages. */
+async function loadRecord(
+  client: Client,
+  id: string,
+  signal: AbortSignal,
+): Promise<LoadedRecord> {
+  const pages: Transaction[] = [];
+  do {
+    const { transaction } = await client.getTransaction(
+      { ...uploadAt(id), after: pages.at(-1)?.next },
+      { signal },
+    );
+    pages.push(transaction);
+  } while (pages.at(-1)?.next !== undefined);
+  return {
+    warnings: pages[0].warnings,
+    results: pages.flatMap(({ results = [] }) => results),
+  };
 }
 
 /** The number of rows drawn at first, and added by "more". */

@@ -1,7 +1,6 @@
 /** Warnings: products that rules with a later start will refuse. */
-import type { Client, Warnings } from "../../client/mod.ts";
+import type { Warnings } from "../../client/mod.ts";
 import { count, plural } from "../lib/format.ts";
-import { useLoaded } from "../ui/components.tsx";
 import { ProblemList } from "./refusals.tsx";
 
 /** The most warnings that are shown; these are enough to find the cause. */
@@ -25,13 +24,4 @@ export function WarningNote({ warnings }: { warnings: Warnings | undefined }) {
       />
     </div>
   );
-}
-
-/** The warnings of a finished upload. */
-export function UploadWarnings({ client, id }: { client: Client; id: string }) {
-  const { data } = useLoaded(
-    (signal) => client.getTransaction({ transaction_id: id }, { signal }),
-    [client, id],
-  );
-  return <WarningNote warnings={data?.transaction.warnings} />;
 }

@@ -262,8 +262,11 @@ export function* splitPriceQuestion(
   ) return null;
   const end = (cells: readonly string[]) =>
     cells.findLastIndex((cell) => cell !== "");
+  // A unit is behind a weight, if another column has it.
+  const centsIn = (cells: readonly string[]) =>
+    /^(\d\d)(?: [a-z]+)?$/.exec(cells[price + 1] ?? "")?.[1];
   const isSplit = (cells: readonly string[]) =>
-    /^\d+$/.test(cells[price]) && /^\d\d$/.test(cells[price + 1] ?? "");
+    /^\d+$/.test(cells[price]) && centsIn(cells) !== undefined;
   let narrowest = Infinity;
   const split = yield* rowsWhere(table, (cells) => {
     if (isSplit(cells)) return true;
@@ -275,10 +278,11 @@ export function* splitPriceQuestion(
     narrowest === Infinity || end(rows[row]) > narrowest
   );
   const next = targets[price + 1];
-  const areCents = found.every((row) => CENTS.test(rows[row][price + 1]));
+  const areCents = found.every((row) => CENTS.test(centsIn(rows[row])!));
   // A former price is not less than the price; a sale price is not more.
   const areSwapped = found.some((row) => {
-    const [amount, other] = rows[row].slice(price, price + 2).map(Number);
+    const amount = Number(rows[row][price]);
+    const other = Number(centsIn(rows[row]));
     return next === "compare_at_price"
       ? other < amount
       : next === "sale_price" && other > amount;
