@@ -1,6 +1,7 @@
 /**
  * Clients that generators of others make from the OpenAPI description: each
- * uploads 250 products, waits for the status, pages the list and reads a 422.
+ * uploads 250 products, waits for the status, pages the list, reads a 422 and
+ * an event as the operator sent it.
  * Outside `deno task check`, because they come from PyPI and Maven
  * Central: `deno task contracts`.
  */
@@ -128,9 +129,10 @@ async function tryOut(makes: readonly Step[], program: Step): Promise<void> {
     const { success, text } = await run(command, args, { cwd });
     assert(success, text);
   }
-  await using app = await boot();
+  await using app = await boot({ config: { operatorKey: "operator" } });
   const [command, ...args] = program;
-  const { text } = await run(command, [...args, app.url, app.key], { cwd });
+  const keys = [app.key, "operator"];
+  const { text } = await run(command, [...args, app.url, ...keys], { cwd });
   assertEquals(
     text.trim().split("\n"),
     [
@@ -139,6 +141,7 @@ async function tryOut(makes: readonly Step[], program: Step): Promise<void> {
       "50",
       "11",
       "record_invalid /products/1/sku duplicate_sku",
+      '{"lines": [{"quantity": 7}], "notes": [], "paid": true, "total": "7.50"}',
     ],
     text,
   );

@@ -1,12 +1,16 @@
 """The client that openapi-generator generates for Python, on a running service."""
 
+import json
 import sys
 
 import openapi_client as api
 
-url, key = sys.argv[1:]
-configuration = api.Configuration(host=url, api_key={"seller": key})
+url, key, operator_key = sys.argv[1:]
+configuration = api.Configuration(
+    host=url, api_key={"seller": key, "operator": operator_key}
+)
 seller = api.SellerApi(api.ApiClient(configuration))
+operator = api.OperatorApi(api.ApiClient(configuration))
 
 
 def product(sku):
@@ -50,3 +54,12 @@ try:
 except api.exceptions.UnprocessableEntityException as refused:
     [detail, *_] = refused.data.error.details
     print(refused.data.error.code, detail.pointer, detail.code)
+# An event's data arrive as they were sent.
+data = {"lines": [{"quantity": 7}], "notes": [], "total": "7.50", "paid": True}
+operator.ingest_event(
+    api.IngestEventRequest(
+        seller="acme", trigger="order_created", reference="1001", data=data
+    )
+)
+[event] = seller.list_events(reference="1001").events
+print(json.dumps(event.data, sort_keys=True))

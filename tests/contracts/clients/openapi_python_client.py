@@ -1,16 +1,21 @@
 """The client that openapi-python-client generates, on a running service."""
 
+import json
 import sys
 
 from seller_interface_client import AuthenticatedClient
+from seller_interface_client.api.operator import ingest_event
 from seller_interface_client.api.seller import (
     get_product,
     get_transaction,
+    list_events,
     list_products,
     upload_attributes,
     upload_products,
 )
 from seller_interface_client.models import (
+    IngestEventJsonBody,
+    IngestEventJsonBodyTrigger,
     Product,
     ProductAttributes,
     ProductAttributesQuantityChange,
@@ -19,16 +24,25 @@ from seller_interface_client.models import (
     UploadProductsJsonBody,
 )
 
-url, key = sys.argv[1:]
-client = AuthenticatedClient(
-    base_url=url,
-    token=key,
-    prefix="",
-    auth_header_name="X-Service-Auth",
-    # It sends none by itself, which asks for XML where the request has no body.
-    headers={"Accept": "application/json"},
-    timeout=60,
-)
+url, key, operator_key = sys.argv[1:]
+
+
+def client_of(key, headers):
+    return AuthenticatedClient(
+        base_url=url,
+        token=key,
+        prefix="",
+        auth_header_name="X-Service-Auth",
+        headers=headers,
+        timeout=60,
+    )
+
+
+# It sends "*/*" by itself, which asks for XML where the request has no body.
+client = client_of(key, {"Accept": "application/json"})
+# A JSON body is answered in JSON.
+sender = client_of(key, {})
+operator = client_of(operator_key, {})
 
 
 def product(sku):
@@ -42,7 +56,7 @@ def product(sku):
 
 def send(products):
     body = UploadProductsJsonBody(products=products)
-    return upload_products.sync(client=client, body=body)
+    return upload_products.sync(client=sender, body=body)
 
 
 def upload(skus):
@@ -66,7 +80,20 @@ print(again.transaction.products.unchanged)
 sold = ProductAttributes(
     sku="SKU-000", quantity=ProductAttributesQuantityChange(change=-1)
 )
-upload_attributes.sync(client=client, body=UploadAttributesJsonBody([sold]))
+upload_attributes.sync(client=sender, body=UploadAttributesJsonBody([sold]))
 print(get_product.sync("SKU-000", client=client).product.quantity)
 refused = upload(["A", "A"]).error
 print(refused.code, refused.details[0].pointer, refused.details[0].code)
+# An event's data arrive as they were sent.
+data = {"lines": [{"quantity": 7}], "notes": [], "total": "7.50", "paid": True}
+ingest_event.sync(
+    client=operator,
+    body=IngestEventJsonBody(
+        seller="acme",
+        trigger=IngestEventJsonBodyTrigger.ORDER_CREATED,
+        reference="1001",
+        data=data,
+    ),
+)
+[event] = list_events.sync(client=client, reference="1001").events
+print(json.dumps(event.data, sort_keys=True))
