@@ -29,11 +29,12 @@ import {
   sweepImports,
 } from "../imports/retention.ts";
 import { correctTimes, type LeaseQueue } from "../jobs/lease_queue.ts";
+import { announceRules } from "../notices/beginning_rules.ts";
 import { sweepNotices } from "../notices/retention.ts";
 
 export type MaintenanceServices = Pick<
   Services,
-  "config" | "deps" | "db" | "signals" | "images" | "metrics"
+  "config" | "deps" | "db" | "signals" | "images" | "metrics" | "mailer"
 >;
 
 export interface MaintenanceJob {
@@ -65,6 +66,7 @@ export const MAINTENANCE: readonly MaintenanceJob[] = [
   maintenanceJob("removed_sellers", "api", OFTEN_MS, sweepRemovedSellers),
   maintenanceJob("ended_reviews", "api", OFTEN_MS, sweepEndedReviews),
   maintenanceJob("notices", "api", HOUR_MS, sweepNotices),
+  maintenanceJob("beginning_rules", "api", HOUR_MS, announceRules),
   maintenanceJob("events", "webhooks", HOUR_MS, sweepEvents),
   maintenanceJob("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
   maintenanceJob("image_parts", "images", MINUTE_MS, sweepTemporaryFiles),

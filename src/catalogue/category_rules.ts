@@ -6,7 +6,7 @@
 import type { DetailCode, FieldProblem } from "../lib/errors.ts";
 import { nearestNames } from "../lib/nearest_name.ts";
 import { quote } from "../lib/values.ts";
-import type { DocumentSyntax } from "./document_syntax.ts";
+import { type DocumentSyntax, SYNTAX } from "./document_syntax.ts";
 import {
   type ProductFields,
   SCALAR_NAMES,
@@ -82,7 +82,11 @@ const COMPARISONS = 200_000;
  * comparisons.
  */
 export class Suggestions {
-  #left = COMPARISONS;
+  #left: number;
+
+  constructor(comparisons = COMPARISONS) {
+    this.#left = comparisons;
+  }
 
   /**
    * The `count` names in `known` most like `written`; none after too many
@@ -142,14 +146,28 @@ export function ruleFindings(
   for (const category of categories) {
     for (const rule of category?.rules ?? []) {
       if (unread.has(rule.field ?? "attributes")) continue;
-      const problems = rule.field === null
-        ? attributeProblems(change, category!, rule)
-        : fieldProblems(change, category!, rule);
+      const problems = problemsOf(change, category!, rule);
       for (const problem of problems) findings.add(rule.from, problem);
       if (findings.isFull) return findings;
     }
   }
   return findings.isEmpty ? null : findings;
+}
+
+/** Whether a product breaks a rule of one of its categories, whatever its date. */
+export function breaks(
+  product: ProductFields,
+  category: Category,
+  rule: CategoryRule,
+): boolean {
+  const change: Change = {
+    before: null,
+    after: product,
+    unread: new Set(),
+    syntax: SYNTAX.xml,
+    suggestions: new Suggestions(0),
+  };
+  return problemsOf(change, category, rule).length > 0;
 }
 
 /** Collects findings; for each field only the first one of a kind. */
@@ -218,6 +236,16 @@ function differs(
   return field === "images"
     ? before.images.length !== after.images.length
     : before[field] !== after[field];
+}
+
+function problemsOf(
+  change: Change,
+  category: Category,
+  rule: CategoryRule,
+): Finding[] {
+  return rule.field === null
+    ? attributeProblems(change, category, rule)
+    : fieldProblems(change, category, rule);
 }
 
 function fieldProblems(

@@ -44,6 +44,16 @@ export interface ProductFilter {
   images: ShownImage["status"] | null;
 }
 
+/** All products. */
+export const NO_FILTER: ProductFilter = {
+  gtin: null,
+  status: null,
+  review: null,
+  updatedSince: null,
+  text: null,
+  images: null,
+};
+
 /**
  * The most products whose GTINs one read compares, in two milliseconds. GTINs
  * have no index: they are in no order, so each product of an upload would

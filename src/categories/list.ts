@@ -12,6 +12,7 @@ import {
   type Tx,
 } from "../database/db.ts";
 import { STEP_ROWS } from "../lib/steps.ts";
+import { dayOf } from "../lib/values.ts";
 import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
 import type { NewCategory, NewList } from "./document.ts";
@@ -21,9 +22,10 @@ const ROWS = insertInto("categories", [
 ]);
 const LIST = insertInto(
   "category_list",
-  ["id", "version", "closed", "names"],
+  ["id", "version", "closed", "names", "begins"],
   `ON CONFLICT (id) DO UPDATE SET version = excluded.version,
-     closed = excluded.closed, names = excluded.names`,
+     closed = excluded.closed, names = excluded.names,
+     begins = excluded.begins`,
 );
 
 /** Replaces the list; after an empty one, categories have no rules. */
@@ -43,13 +45,31 @@ export async function putCategories(
       await tx.run("DELETE FROM category_list WHERE id = 1", [], "any");
     } else {
       const names = categories.map(({ name }) => name).join("\n");
-      await tx.runMany(LIST, [[1, version, Number(closed), names]], 1);
+      const begins = daysOf(categories, dayOf(tx.now())).join("\n");
+      await tx.runMany(LIST, [[1, version, Number(closed), names, begins]], 1);
     }
     const rules = categories.reduce((sum, { rules }) => sum + rules.length, 0);
     const detail = `${categories.length} categories, ${rules} rules` +
       (closed ? ", closed" : "");
     return [undefined, { seller: null, detail }];
   });
+}
+
+/** The most days that are kept; those of later rules are found in a later list. */
+const DAYS_KEPT = 1_000;
+
+/** The first days after `today` on which rules begin, in order. */
+function daysOf(
+  categories: readonly NewCategory[],
+  today: string,
+): readonly string[] {
+  const days = new Set<string>();
+  for (const { rules } of categories) {
+    for (const { from } of rules) {
+      if (from !== undefined && from > today) days.add(from);
+    }
+  }
+  return [...days].sort().slice(0, DAYS_KEPT);
 }
 
 async function insertSome(

@@ -73,7 +73,20 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `CREATE INDEX import_images_failed ON import_images (settled_at)
       WHERE failed > 0 AND pending = 0;`,
   },
+  {
+    name: "days on which rules of categories begin",
+    sql: {
+      sqlite: daysOfRules("TEXT"),
+      postgres: daysOfRules('TEXT COLLATE "C"'),
+    },
+  },
 ];
+
+/** The days of a list that was put before are not known. */
+function daysOfRules(text: string): string {
+  return `ALTER TABLE category_list ADD COLUMN begins ${text} NOT NULL DEFAULT '';
+ALTER TABLE category_list ADD COLUMN announced ${text};`;
+}
 
 function namesAdded(text: string): string {
   return ["transactions", "refusals"]

@@ -1008,6 +1008,10 @@ export const TABLES = {
       closed: "integer",
       // all names, one a line, for suggestions
       names: "text",
+      // the first days on which rules begin, one a line
+      begins: "text DEFAULT ''",
+      // the last of these that sellers were told of
+      announced: "text?",
     },
     key: "id",
     kept: { bound: "one row" },

@@ -13,6 +13,7 @@ import {
   SELLERS_WITH_COUNTERS,
   toQuotaUses,
 } from "../sellers/usage_rows.ts";
+import { WANTS_MAIL } from "../sellers/each_seller.ts";
 import type { Detail, Recipient } from "./notice.ts";
 
 export interface Kind {
@@ -62,10 +63,6 @@ export interface SearchInput {
 
 /** The most notices of one kind that a search finds. */
 export const SEARCH_LIMIT = 2_000;
-
-/** The condition that a seller wants mail; a suspended seller gets it later. */
-const WANTS_MAIL = `sellers.status <> 'removed' AND sellers.email IS NOT NULL
-  AND sellers.email_off_at IS NULL`;
 
 /** A webhook fails for five days before it is disabled. */
 const ENDING_MS = 4 * DAY_MS;
@@ -556,6 +553,23 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
   },
 ];
 
+/** Kinds of events that a maintenance job counts. */
+export const COUNTED_KINDS = {
+  rules_beginning: {
+    name: "rules_beginning",
+    recipient: "seller",
+    text: ({ from, products, names }) => {
+      const [count, them] = products === 1
+        ? ["1 of your products breaks", "it"]
+        : [`${products} of your products break`, "them"];
+      return `${count} a rule that begins on ${from}: ${names}. From then on ` +
+        "other changes than those of price, quantity, availability and status " +
+        `are refused; correct ${them} before.`;
+    },
+    view: () => "products",
+  },
+} as const satisfies Readonly<Record<string, Kind>>;
+
 /** Kinds that a process observes. */
 export const OBSERVED_KINDS = {
   not_ready: {
@@ -592,9 +606,11 @@ export type ObservedKind = keyof typeof OBSERVED_KINDS;
 
 /** All kinds, by name. */
 export const KINDS: ReadonlyMap<string, Kind> = new Map(
-  [...SEARCHED_KINDS, ...Object.values(OBSERVED_KINDS)].map((
-    kind,
-  ) => [kind.name, kind]),
+  [
+    ...SEARCHED_KINDS,
+    ...Object.values(COUNTED_KINDS),
+    ...Object.values(OBSERVED_KINDS),
+  ].map((kind) => [kind.name, kind]),
 );
 
 /** Formats a time as `2026-11-24 09:30 UTC`. */

@@ -1,7 +1,7 @@
 /** Deletes old notices: a job of `administration/maintenance.ts`. */
 import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
-import { SEARCHED_KINDS } from "./kinds.ts";
+import { COUNTED_KINDS, SEARCHED_KINDS } from "./kinds.ts";
 import { deletePast } from "./rows.ts";
 
 const ROWS = 500;
@@ -10,8 +10,11 @@ const ROWS = 500;
 export async function* sweepNotices(
   { db }: Pick<Services, "db">,
 ): AsyncGenerator<number, void> {
-  for (const { name, nature } of SEARCHED_KINDS) {
-    if (nature === "state") continue;
+  const events = [
+    ...SEARCHED_KINDS.filter(({ nature }) => nature === "event"),
+    ...Object.values(COUNTED_KINDS),
+  ];
+  for (const { name } of events) {
     yield* untilNoneOnAnyServer(db, (tx) => deletePast(tx, name, ROWS));
   }
 }

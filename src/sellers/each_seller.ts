@@ -2,6 +2,10 @@ import type { Db } from "../database/db.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { Seller } from "./seller.ts";
 
+/** The condition that a seller wants mail; a suspended seller gets it later. */
+export const WANTS_MAIL = `sellers.status <> 'removed'
+  AND sellers.email IS NOT NULL AND sellers.email_off_at IS NULL`;
+
 type SellerKeys = Pick<Seller, "id" | "no">;
 
 /**
@@ -12,7 +16,7 @@ type SellerKeys = Pick<Seller, "id" | "no">;
  */
 export async function* eachSeller(
   db: Pick<Db, "read">,
-  state: "status = 'removed'" | "review = 'ending'",
+  state: "status = 'removed'" | "review = 'ending'" | typeof WANTS_MAIL,
   work: (seller: SellerKeys) => AsyncGenerator<number, void>,
 ): AsyncGenerator<number, void> {
   let failure: { error: unknown } | undefined;

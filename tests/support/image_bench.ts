@@ -70,6 +70,7 @@ export class ImageBench implements AsyncDisposable {
   readonly log: LogFields[] = [];
   readonly signals: Signals = newSignals();
   readonly metrics = new Metrics("sqlite");
+  readonly mailer = null;
   readonly config: Config;
   readonly images: ImageStore;
   readonly #roles: ImageRole[] = [];
