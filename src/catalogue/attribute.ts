@@ -132,15 +132,19 @@ async function writeUpdate(
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
     const field = attribute as ScalarField;
+    // Rules and review need all columns. The row is locked, so one read is
+    // enough.
+    let reading: Promise<Product[]> | undefined;
+    const whole = async () => {
+      reading ??= findProducts(tx, seller.no, { ids: [current.id] });
+      return (await reading)[0];
+    };
     if (waitsForRules(field)) {
-      await refuseByRules(tx, services, seller, {
-        id: current.id,
-        field,
-        value: fields[field],
-      });
+      const value = fields[field];
+      await refuseByRules(tx, services, { field, value, whole });
     }
     const review = mayConcern(field, current)
-      ? await policyAndReviewColumns(tx, seller, current.id)
+      ? await policyAndWhole(tx, seller, whole)
       : null;
     const product = { ...fields, id: current.id };
     const by = { what: "attribute", keyId: seller.keyId };
@@ -167,16 +171,15 @@ function patchOf({ change }: ReadUpdate, current: Product): ProductPatch {
   return { [field]: changed.value };
 }
 
-/**
- * Locks and reads the whole product, and the policy; null if nothing is
- * reviewed.
- */
-async function policyAndReviewColumns(tx: Tx, { no }: Seller, id: string) {
+/** The policy and the whole product; null if nothing is reviewed. */
+async function policyAndWhole(
+  tx: Tx,
+  { no }: Seller,
+  whole: () => Promise<Product>,
+) {
   await lockAgainstRemoval(tx, no);
   const policy = await findPolicy(tx, no);
-  if (policy === "none") return null;
-  const [before] = await findProducts(tx, no, { ids: [id] });
-  return { policy, before };
+  return policy === "none" ? null : { policy, before: await whole() };
 }
 
 function readUpdate(
@@ -262,16 +265,16 @@ async function refuseTakenSku(
 async function refuseByRules(
   tx: Tx,
   { categories, deps }: Pick<Services, "categories" | "deps">,
-  { no }: Seller,
-  { id, field, value }: {
-    id: string;
+  { field, value, whole }: {
     field: ScalarField;
     value: string | number | null;
+    /** Reads all columns of the product. */
+    whole: () => Promise<Product>;
   },
 ): Promise<void> {
   const head = await findList(tx);
   if (head === null) return;
-  const [before] = await findProducts(tx, no, { ids: [id] });
+  const before = await whole();
   const names = new Set(before.categories);
   const today = dayOf(deps.clock.now());
   const list = await categories.find(tx, head.version, names, today);

@@ -1,4 +1,6 @@
 /** The published contracts, without a key: schemas, OpenAPI, documentation. */
+import { isDeepStrictEqual } from "node:util";
+import type { Db } from "../../database/db.ts";
 import { VERSION } from "../../version.ts";
 import {
   REFERENCE_PAGES,
@@ -35,6 +37,14 @@ import { notFound } from "../../lib/errors.ts";
 import { endpoint, type Handler } from "../server/route.ts";
 import { CLIENT, CLIENT_TYPES } from "./built_files.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
+
+type ReadMeanings = (db: Db) => Promise<readonly TriggerMeaning[]>;
+
+const defaultMeanings: ReadMeanings = () => Promise.resolve(DEFAULT_MEANINGS);
+
+/** Without the database they are the default ones. */
+const presentMeanings: ReadMeanings = (db) =>
+  db.read(listMeanings).catch(() => DEFAULT_MEANINGS);
 
 /** Forbids external content, and inline scripts and styles. */
 const DOCS_POLICY = {
@@ -83,18 +93,18 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
     name: string,
     read: (meanings: readonly TriggerMeaning[]) => Chapter,
     write: (chapter: Chapter) => Promise<string>,
-    publish: typeof publishedWithMeanings = publishedText,
+    meaningsFrom?: ReadMeanings,
   ) => {
+    const html = (meanings: readonly TriggerMeaning[]) => write(read(meanings));
+    const markdown = (meanings: readonly TriggerMeaning[]) =>
+      servedMarkdown(read(meanings).text);
     pages.set(
       name,
-      publish("text/html", (meanings) => write(read(meanings)), DOCS_POLICY),
+      publishedText("text/html", html, DOCS_POLICY, meaningsFrom),
     );
     pages.set(
       `${name}.md`,
-      publish(
-        "text/markdown",
-        (meanings) => servedMarkdown(read(meanings).text),
-      ),
+      publishedText("text/markdown", markdown, {}, meaningsFrom),
     );
   };
   const webhooks = CHAPTERS.find(({ name }) => name === "webhooks")!;
@@ -109,7 +119,7 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
       text: withMeanings(webhooks.text, meanings),
     }),
     chapterPage,
-    publishedWithMeanings,
+    presentMeanings,
   );
   for (const { name } of REFERENCE_PAGES) {
     add(
@@ -188,9 +198,11 @@ export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
       about: "OpenAPI 3.1.",
       answers: { type: "application/json" },
     },
-    publishedWithMeanings(
+    publishedText(
       "application/json",
       (meanings) => openApi(endpoints(), VERSION, meanings),
+      {},
+      presentMeanings,
     ),
   );
 
@@ -220,37 +232,25 @@ function schemaEndpoint(operation: string, title: string, write: () => string) {
 }
 
 /**
- * Serves a text with the operator's meanings of triggers. It is created again
- * when they change; without the database it has the default meanings.
+ * Serves a text, which is created at the first request, and again when the
+ * meanings of triggers in it have changed.
  */
-function publishedWithMeanings(
-  type: string,
-  write: (meanings: readonly TriggerMeaning[]) => string | Promise<string>,
-  more: Record<string, string> = {},
-): Handler {
-  let written: { meanings: string; text: Promise<StaticText> } | undefined;
-  const headers = { ...more, "Cache-Control": "no-cache" };
-  return async (context) => {
-    const found = await context.services.db.read(listMeanings)
-      .catch(() => DEFAULT_MEANINGS);
-    const meanings = JSON.stringify(found);
-    if (written?.meanings !== meanings) {
-      const create = async () => staticText(type, await write(found));
-      written = { meanings, text: create() };
-    }
-    return serveText(context, await written.text, headers);
-  };
-}
-
-/** Serves a text, which is created at the first request. */
 function publishedText(
   type: string,
   write: (meanings: readonly TriggerMeaning[]) => string | Promise<string>,
   more: Record<string, string> = {},
+  read: ReadMeanings = defaultMeanings,
 ): Handler {
-  let written: Promise<StaticText> | undefined;
-  const create = async () => staticText(type, await write(DEFAULT_MEANINGS));
+  let written:
+    | { meanings: readonly TriggerMeaning[]; text: Promise<StaticText> }
+    | undefined;
   const headers = { ...more, "Cache-Control": "no-cache" };
-  return async (context) =>
-    serveText(context, await (written ??= create()), headers);
+  return async (context) => {
+    const meanings = await read(context.services.db);
+    if (!isDeepStrictEqual(written?.meanings, meanings)) {
+      const create = async () => staticText(type, await write(meanings));
+      written = { meanings, text: create() };
+    }
+    return serveText(context, await written!.text, headers);
+  };
 }

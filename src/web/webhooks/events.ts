@@ -6,7 +6,6 @@ import type {
   Webhook,
 } from "../../client/mod.ts";
 import { eventXml } from "../../webhooks/event_text.ts";
-import { TRIGGER_EXAMPLES } from "../../webhooks/trigger.ts";
 import { indented } from "../lib/markup.ts";
 
 export type WebhookFormat = NonNullable<Webhook["format"]>;
@@ -42,12 +41,42 @@ export function testEventBody(
     : eventXml({ id, trigger, created_at, test: true, data: "" });
 }
 
-/** An example of an event of a trigger. */
-export function sampleEvent(trigger: Trigger): string {
-  return indented(eventXml({
-    id: "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11",
-    trigger,
-    created_at: "2026-11-20T08:00:00.000Z",
-    data: TRIGGER_EXAMPLES[trigger].data,
-  }));
+/** When the marketplace sends a trigger, and an event of it. */
+export interface TriggerMeaning {
+  about: string;
+  event: string;
+}
+
+const SAMPLE = {
+  id: "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11",
+  created_at: "2026-11-20T08:00:00.000Z",
+};
+
+/** What a trigger means in this marketplace, with an event in a format. */
+export async function loadMeaning(
+  client: Client,
+  trigger: Trigger,
+  format: WebhookFormat,
+  signal: AbortSignal,
+): Promise<TriggerMeaning> {
+  const { triggers } = await client.listTriggers({}, { signal });
+  const { about, example } = triggers.find(({ name }) => name === trigger)!;
+  const event = format === "json"
+    ? JSON.stringify({ ...SAMPLE, trigger, data: example }, null, 2)
+    : indented(eventXml({
+      ...SAMPLE,
+      trigger,
+      data: exampleIn(await client.xml.listTriggers({}, { signal }), trigger),
+    }));
+  return { about, event };
+}
+
+/** The example of a trigger in the list of all, as the operator sent it. */
+function exampleIn(list: string, trigger: Trigger): string {
+  const begin = list.indexOf(`<trigger><name>${trigger}</name>`);
+  const next = list.indexOf("<trigger><name>", begin + 1);
+  const entry = list.slice(begin, next < 0 ? list.length : next);
+  const tag = "<example>";
+  const end = entry.lastIndexOf("</example>");
+  return end < 0 ? "" : entry.slice(entry.indexOf(tag) + tag.length, end);
 }

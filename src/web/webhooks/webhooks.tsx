@@ -17,7 +17,7 @@ import {
   useLoaded,
   WhenLoaded,
 } from "../ui/components.tsx";
-import { sampleEvent } from "./events.ts";
+import { loadMeaning, type WebhookFormat } from "./events.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 
@@ -188,7 +188,8 @@ function WebhookForm({ client, taken, onChanged }: Given & {
 }) {
   const [trigger, setTrigger] = useState<Trigger>(TRIGGERS[0]);
   const [url, setUrl] = useState("");
-  const [format, setFormat] = useState<"xml" | "json">("xml");
+  const [format, setFormat] = useState<WebhookFormat>("xml");
+  const [isOpen, setOpen] = useState(false);
   const { busy, error, run } = useAction();
   const add = async () => {
     await client.createWebhook({
@@ -235,7 +236,7 @@ function WebhookForm({ client, taken, onChanged }: Given & {
             id="format"
             value={format}
             onChange={(event) =>
-              setFormat(event.currentTarget.value as "xml" | "json")}
+              setFormat(event.currentTarget.value as WebhookFormat)}
           >
             <option value="xml">XML</option>
             <option value="json">JSON</option>
@@ -250,9 +251,18 @@ function WebhookForm({ client, taken, onChanged }: Given & {
           {trigger} has a webhook already; it would be replaced.
         </p>
       )}
-      <details class="facts">
+      <details
+        class="facts"
+        onToggle={(event) => setOpen(event.currentTarget.open)}
+      >
         <summary>What {trigger} sends</summary>
-        <pre class="source code" tabIndex={0}>{sampleEvent(trigger)}</pre>
+        {isOpen && (
+          <Meaning
+            client={client}
+            trigger={trigger}
+            format={format}
+          />
+        )}
         <p>
           <HandbookLink chapter="webhooks">
             How to verify and answer it
@@ -261,5 +271,26 @@ function WebhookForm({ client, taken, onChanged }: Given & {
       </details>
       {error && <ErrorNote error={error} />}
     </Form>
+  );
+}
+
+function Meaning({ client, trigger, format }: {
+  client: Client;
+  trigger: Trigger;
+  format: WebhookFormat;
+}) {
+  const loaded = useLoaded(
+    (signal) => loadMeaning(client, trigger, format, signal),
+    [client, trigger, format],
+  );
+  return (
+    <WhenLoaded loaded={loaded}>
+      {({ about, event }) => (
+        <>
+          <p class="break">{about}</p>
+          <pre class="source code" tabIndex={0}>{event}</pre>
+        </>
+      )}
+    </WhenLoaded>
   );
 }
