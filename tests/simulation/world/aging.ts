@@ -3,9 +3,16 @@
  * is then too old goes, and what is kept stays.
  */
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
+import { child, textAt } from "../../support/app.ts";
+import type { Random } from "../../support/random.ts";
+import { nextOf } from "../../support/read_out.ts";
+import { sometimes } from "../../support/sometimes.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
+import { USED_TRIGGERS } from "./hook_client.ts";
 import type { Outages } from "./outages.ts";
+import type { Puller } from "./puller.ts";
+import type { Seller } from "./seller.ts";
 import type { Settings } from "./settings.ts";
 
 const DAYS = 100;
@@ -115,10 +122,13 @@ const STAYS = [
 export class Aging {
   readonly #scene: Scene;
   readonly #outages: Outages;
+  readonly #pullers: readonly Puller[];
 
-  constructor(scene: Scene, outages: Outages) {
+  /** @param pullers have cursors behind what is deleted then. */
+  constructor(scene: Scene, outages: Outages, pullers: readonly Puller[]) {
     this.#scene = scene;
     this.#outages = outages;
+    this.#pullers = pullers;
   }
 
   async check(): Promise<void> {
@@ -149,6 +159,84 @@ export class Aging {
     if (settings.keepImagesDays > 0 || this.#hasRemoved()) {
       const stray = () => [...stage.strayFiles()];
       await this.#until("a file that no row names goes", stray);
+    }
+    await this.#goOn();
+  }
+
+  /** Who pulled events before has those that come now, once. */
+  async #goOn(): Promise<void> {
+    const random = this.#scene.stage.scheduler.random("going on");
+    const pullers = this.#pullers.filter(({ seller }) => !seller.removed);
+    const ids = new Map<Seller, string>();
+    for (const { seller } of pullers) {
+      if (!ids.has(seller)) ids.set(seller, await this.#handIn(seller, random));
+    }
+    for (const puller of pullers) {
+      const { seller, pulled } = puller;
+      const id = ids.get(seller);
+      const before = pulled.length;
+      await puller.catchUp(random);
+      const more = pulled.slice(before);
+      const words = "a puller goes on behind what was deleted";
+      hold(more.join() === id, "true", words, { more, id });
+      sometimes("lists went on behind what is deleted");
+      const all = await this.#events(seller, random);
+      const kept = this.#scene.stage.rows<{ id: string }>(
+        `SELECT e.id FROM events e JOIN sellers s ON s.seller_no = e.seller_no
+         WHERE s.id = ? AND e.body IS NOT NULL AND e.event_no IS NOT NULL
+         ORDER BY e.event_no`,
+        seller.id,
+      ).map(({ id }) => id);
+      hold(all.join() === kept.join(), "true", "what is kept is pulled", {
+        all,
+        kept,
+      });
+    }
+  }
+
+  async #handIn(seller: Seller, random: Random): Promise<string> {
+    const { caller, world, stage } = this.#scene;
+    const [trigger] = USED_TRIGGERS;
+    const reference = `later-${seller.events.length}`;
+    const data = "<n>1</n>";
+    const { reply } = await caller.send(
+      "shop",
+      {
+        method: "POST",
+        path: "/operator_api/events",
+        key: world.operatorKey,
+        body: `<event><seller>${seller.id}</seller><trigger>${trigger}` +
+          `</trigger><reference>${reference}</reference>` +
+          `<data>${data}</data></event>`,
+      },
+      random,
+      true,
+    );
+    hold(reply!.status === 200, "true", "an event is recorded", reply!.text);
+    const id = textAt(reply!.xml!, "event_id");
+    const at = stage.scheduler.time;
+    seller.events.push({ id, trigger, reference, data, delivered: false, at });
+    return id;
+  }
+
+  /** Ids of all events, from the first one on. */
+  async #events(seller: Seller, random: Random): Promise<string[]> {
+    const ids: string[] = [];
+    for (let after = "0";;) {
+      const path = `/seller_api/events?limit=7&after=${after}`;
+      const call = {
+        method: "GET",
+        path,
+        key: seller,
+        limited: seller.limited,
+      };
+      const { caller } = this.#scene;
+      const { reply } = await caller.send("shop", call, random, true);
+      hold(reply!.status === 200, "true", "events are answered", reply!.text);
+      const { children } = child(reply!.xml!, "events");
+      if (children.length === 0) return ids;
+      ids.push(...children.map((one) => textAt(one, "id")));
+      after = nextOf(reply!.xml!)!;
     }
   }
 

@@ -161,12 +161,21 @@ function checkSuspended({ stage }: Scene, seller: Seller): void {
 /** A secret is loaded so long before it signs, at most. */
 const LOADED_MS = 30_000;
 
-/** A seller's secret goes on signing for a day after another follows it. */
+/** A secret goes on signing for a day after another follows it. */
 function checkSecrets(receipt: Receipt, sellers: readonly Seller[]): void {
   const { url, at } = receipt;
   const [, owner, trigger] = new URL(url).pathname.split("/");
   const seller = sellers.find(({ plan }) => plan.name === owner);
-  if (seller === undefined || seller.rotated.has(trigger)) return;
+  if (seller === undefined) return;
+  for (const own of seller.hookSecrets) {
+    const { secret, madeAt, endedAt } = own;
+    if (own.trigger !== trigger || madeAt > at - LOADED_MS) continue;
+    if (endedAt < at) continue;
+    const words = "a delivery is signed with the secrets of its webhook";
+    hold(isSigned(receipt, secret), "true", words, { url, madeAt, at });
+    sometimes("a webhook signs with its own secret");
+  }
+  if (seller.rotated.has(trigger)) return;
   for (const { secret, madeAt } of seller.ownSecrets) {
     hold(
       madeAt > at - LOADED_MS || isSigned(receipt, secret),

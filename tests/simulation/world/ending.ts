@@ -6,12 +6,14 @@ import type { Random } from "../../support/random.ts";
 import { nextOf, valueOf } from "../../support/read_out.ts";
 import type { Scene } from "./actor.ts";
 import { BrokenRule, hold } from "./broken_rule.ts";
+import { pick } from "./choice.ts";
 import type { BundleClient } from "./bundle.ts";
 import type { CatalogueClient } from "./catalogue_client.ts";
 import { checkCounters } from "./counters.ts";
 import type { CounterClient } from "./counter.ts";
 import { checkDeliveries } from "./deliveries.ts";
 import type { HookClient } from "./hook_client.ts";
+import { Filters } from "./filters.ts";
 import { fateOf, retryAfterOf } from "./hosts.ts";
 import { checkImportEnds } from "./import_ends.ts";
 import { Mirror, type Shown, sourceOf } from "./mirror.ts";
@@ -110,8 +112,9 @@ export class Ending {
     for (const client of hooks) await client.list(this.#random);
     for (const client of counters) await client.check(this.#random);
     for (const client of stocks) await client.read(this.#random);
-    await this.#checkMirrors();
+    await this.checkFollowers();
     await this.#checkEvents();
+    await this.#checkFilters();
     checkDeliveries(this.#scene, this.#witnesses.sellers);
     checkNotices(this.#scene, this.#witnesses.sellers);
     checkReviews(this.#scene, this.#witnesses.sellers);
@@ -285,8 +288,16 @@ export class Ending {
     }
   }
 
+  /** Lists of one seller. */
+  async #checkFilters(): Promise<void> {
+    const honest = this.#here.filter(({ plan }) => !plan.hostile);
+    if (honest.length === 0) return;
+    const seller = pick(this.#random, honest);
+    await new Filters(this.#scene, seller, this.#random).check();
+  }
+
   /** The mirrors, and one that begins now, show what sellers read. */
-  async #checkMirrors(): Promise<void> {
+  async checkFollowers(): Promise<void> {
     const scene = this.#scene;
     const fresh = new Mirror(scene, "a new mirror");
     const read = new Map<string, Shown>();

@@ -106,6 +106,10 @@ export class HookClient implements Actor {
     const former = this.#current(trigger);
     const written = this.#seller.webhooks.get(trigger)!.write(null);
     this.#seller.cancelled.add(trigger);
+    for (const one of this.#seller.hookSecrets) {
+      if (one.trigger !== trigger) continue;
+      one.endedAt = Math.min(one.endedAt, this.#scene.stage.scheduler.time);
+    }
     const path = `${WEBHOOKS}/${trigger}`;
     const { caller } = this.#scene;
     const key = this.#seller;
@@ -175,7 +179,10 @@ export class HookClient implements Actor {
       return;
     }
     if (reply.status === 200 && isThere) {
-      key.secrets.add(textAt(reply.xml!, "webhook_secret"));
+      const secret = textAt(reply.xml!, "webhook_secret");
+      const madeAt = this.#scene.stage.scheduler.time;
+      key.secrets.add(secret);
+      key.hookSecrets.push({ trigger, secret, madeAt, endedAt: Infinity });
     } else {
       const others = isThere ? [429, 503, 401, 403] : [404, 429, 503, 401, 403];
       hold(others.includes(reply.status), "true", path, reply.text);

@@ -8,7 +8,9 @@ import { ADDRESS } from "../client.ts";
 import type { Actor, Scene } from "./actor.ts";
 import type { Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
+import { BULK } from "./catalogue_client.ts";
 import { chance, pick } from "./choice.ts";
+import { imageUrl } from "./hosts.ts";
 import type { Seller } from "./seller.ts";
 
 const KEYS = "/seller_api/keys";
@@ -19,7 +21,7 @@ const REVOKED_MS = 1_000;
 const HOME = `${ADDRESS}/32`;
 const ELSEWHERE = "198.51.100.0/24";
 
-/** How long a key lasts that ends while a request waits with it. */
+/** How long a key lasts that ends under a request. */
 const SHORT_MS = 2_000;
 /** How late the request then ends: it looks twice a second. */
 const LATE_MS = 2_000;
@@ -58,6 +60,7 @@ export class KeyClient implements Actor {
   readonly #seller: Seller;
   readonly #name: string;
   readonly #made: MadeKey[] = [];
+  #uploads = 0;
 
   constructor(scene: Scene, seller: Seller, name: string) {
     this.#scene = scene;
@@ -162,31 +165,66 @@ export class KeyClient implements Actor {
     }
   }
 
-  /** A request that waits ends soon after its key. */
+  /** A request that waits, or a stream, ends soon after its key. */
   async #outlive(random: Random): Promise<void> {
     const { caller, stage, trouble, world } = this.#scene;
-    const end = stage.now() + SHORT_MS;
-    const body = `<key><scopes><scope>read</scope></scopes><expires_at>${
-      new Date(end).toISOString()
-    }</expires_at></key>`;
+    const isStream = chance(random, 0.5);
+    const isRevoked = chance(random, 0.5);
+    const path = isStream
+      ? await this.#uploadSlowly(random)
+      : `/seller_api/events?after=${await this.#lastEvent(random)}&wait=30`;
+    if (path === null) return;
+    const expires = new Date(stage.now() + SHORT_MS).toISOString();
+    const body = "<key><scopes><scope>read</scope></scopes>" +
+      (isRevoked ? "" : `<expires_at>${expires}</expires_at>`) + "</key>";
+    const begun = stage.scheduler.time;
     const sent = await this.#send("POST", KEYS, random, body);
     if (sent === null || sent.reply.status !== 200) return;
-    const begun = stage.scheduler.time;
-    const reply = await caller.once(this.#name, {
+    const { id, key } = madeOf(sent.reply);
+    const call = {
       method: "GET",
-      path: `/seller_api/events?after=${await this.#lastEvent(random)}&wait=30`,
-      key: madeOf(sent.reply).key,
-    }, random);
+      path,
+      key,
+      ...(isStream && { headers: { Accept: "text/event-stream" } }),
+    };
+    const end = isRevoked ? this.#endSoon(id) : begun + SHORT_MS;
+    const reply = await caller.once(this.#name, call, random);
+    const now = stage.scheduler.time;
+    const endedAt = await end;
     if (typeof reply === "string" || this.#seller.removed) return;
     if (world.jumps || trouble.anySince(begun - SHORT_MS)) return;
     if (reply.status === 429 || reply.status === 503) return;
     hold(
-      stage.now() <= end + LATE_MS,
+      now <= endedAt + LATE_MS,
       "true",
-      "a request that waits ends with its key",
-      { end, now: stage.now(), answer: reply.text },
+      `a ${isStream ? "stream" : "request that waits"} ends with its key`,
+      { endedAt, now, isRevoked, answer: reply.text },
     );
     if (reply.status === 401) sometimes("a key ended under a wait");
+    const isCut = reply.status === 200 && !reply.text.includes("event: final");
+    if (isStream && isCut) sometimes("a key ended under a stream");
+  }
+
+  /** Revokes a key in a while; resolves with the time at which it is. */
+  async #endSoon(id: string): Promise<number> {
+    const { caller, stage: { scheduler } } = this.#scene;
+    const random = scheduler.random(`${this.#name} ends ${id}`);
+    await caller.sleep(SHORT_MS);
+    await this.#send("DELETE", `${KEYS}/${id}`, random);
+    return scheduler.time;
+  }
+
+  /** The path of an upload whose image takes long to arrive; null: there is none. */
+  async #uploadSlowly(random: Random): Promise<string | null> {
+    const sku = `${this.#seller.plan.name}-slow-${++this.#uploads}`;
+    const image = imageUrl("heavy", `${this.#name.replace("/", "-")}-${sku}`);
+    const body = `<products><product><sku>${sku}</sku><title>Slow</title>` +
+      `<price currency="SEK">5</price><quantity>1</quantity>` +
+      `<images><image>${image}</image></images></product></products>`;
+    const sent = await this.#send("POST", BULK, random, body);
+    // The network may have failed.
+    if (sent === null || sent.reply.status !== 200) return null;
+    return `${BULK}/${textAt(sent.reply.xml!, "transaction_id")}`;
   }
 
   /** Where the list of events ends. */

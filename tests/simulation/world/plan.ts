@@ -340,7 +340,7 @@ export function drawSteps(
     }
     draw(`${name}/picked`, 4, PULL);
     draw("shop2", 4, { event: 1 });
-    draw(`${name}/keys2`, 2, { outlive: 1 });
+    draw(`${name}/keys2`, 3, { outlive: 1 });
   }
   const kills = scheduler.random("kills between commits");
   if (rateLimit === null && chance(kills, KILLS)) {

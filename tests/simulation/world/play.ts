@@ -104,6 +104,7 @@ class Troupe {
     scheduler.trace(() => "all faults are over");
     for (const process of stage.processes) await this.#outages.start(process);
     const clients = [...this.#actors.values()];
+    const pullers = clients.filter((one) => one instanceof Puller);
     const end = new Ending(this.#scene, {
       sellers: this.#sellers,
       mirrors: this.#mirrors,
@@ -114,12 +115,15 @@ class Troupe {
         one instanceof CounterClient || one instanceof PriceClient
       ),
       stocks: clients.filter((one) => one instanceof StockClient),
-      pullers: clients.filter((one) => one instanceof Puller),
+      pullers,
     });
     await end.settle();
     this.#isOver = true;
     await end.check();
-    if (world.ages) await new Aging(this.#scene, this.#outages).check();
+    if (world.ages) {
+      await new Aging(this.#scene, this.#outages, pullers).check();
+      await end.checkFollowers();
+    }
     return { answers: caller.answers };
   }
 

@@ -17,6 +17,15 @@ export interface SellerPlan {
 /** A webhook that was registered, or null for none. */
 export type Registration = { url: string; format: string } | null;
 
+/** A secret of one webhook. */
+export interface HookSecret {
+  trigger: string;
+  secret: string;
+  madeAt: number;
+  /** The webhook is deleted, and its secret with it; Infinity: it is not. */
+  endedAt: number;
+}
+
 /** An event that the operator was told is recorded. */
 export interface KnownEvent {
   id: string;
@@ -41,6 +50,8 @@ export class Seller implements Keyring {
   readonly secrets = new Set<string>();
   /** Those of all its webhooks, with the virtual time of each. */
   readonly ownSecrets: { secret: string; madeAt: number }[] = [];
+  /** Secrets of single webhooks; virtual times. */
+  readonly hookSecrets: HookSecret[] = [];
   /** Triggers with a secret of their own, or perhaps. */
   readonly rotated = new Set<string>();
   /** While it was suspended for certain; Unix milliseconds. */

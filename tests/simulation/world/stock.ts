@@ -15,6 +15,7 @@ import { Register } from "./register.ts";
 import type { Seller } from "./seller.ts";
 
 const ATTRIBUTES = "/seller_api/bulk_attributes";
+const GTINS = ["4006381333931", "0012345678905", "9780306406157"];
 /** Products of one request. */
 const MOST = 6;
 
@@ -78,7 +79,8 @@ export class StockClient implements Actor {
       return article;
     });
     const rows = drawQuantities(random, offered);
-    const fields = '<title>An article</title><price currency="SEK">5</price>';
+    const fields = '<title>An article</title><price currency="SEK">5</price>' +
+      `<gtin>${pick(random, GTINS)}</gtin>`;
     await this.#send(BULK, rows, random, fields);
   }
 
