@@ -236,11 +236,15 @@ function keyColumns(table: TableName): string[] {
     .filter((column) => column !== "seller_no");
 }
 
-/** Whether the rows of a table are deleted with those of another one. */
+/**
+ * Whether each of its rows is deleted with a row of another table. A row whose
+ * column in `deletedWith` is null belongs to none.
+ */
 export function belongsToOthers(
-  { deletedWith, belongsTo }: SchemaTable,
+  { columns, deletedWith = {}, belongsTo }: SchemaTable,
 ): boolean {
-  return deletedWith !== undefined || belongsTo !== undefined;
+  return belongsTo !== undefined ||
+    Object.values(deletedWith).some((column) => columns[column] === "id");
 }
 
 /** The tables whose rows are deleted with those of this one. */

@@ -81,6 +81,12 @@ async function fill(app: TestApp, hostUrl: string): Promise<Answer> {
   );
   assertEquals(uploaded.status, 200, uploaded.text);
   assertEquals((await app.upload(refused)).status, 422);
+  // The use of its key belongs neither to an upload nor to an import.
+  const sold = await app.call(
+    "/seller_api/products/A-3/attribute/quantity/-1?change=true",
+    { method: "PUT", headers: { "Idempotency-Key": "sold" } },
+  );
+  assertEquals(sold.status, 204, sold.text);
   await app.call("/seller_api/mappings/prices", {
     method: "PUT",
     body: "<mapping/>",

@@ -905,6 +905,116 @@ let end = () => Promise.resolve();
   if (seller) return await db.of(seller.no).read(inOne);
   const read: ReadOnce = (fn) =>`,
   },
+  // Ends of imports, dry runs of undos, narrow worlds, lists that go on.
+  {
+    name: "imports: one that waits for images ends twice",
+    file: "imports/end.ts",
+    from: "  if (!isLater) await emitEnd(tx, services, key);",
+    to: "  if (!isLater || isLater) await emitEnd(tx, services, key);",
+  },
+  {
+    name: "imports: the end of one that is cancelled is not told",
+    file: "imports/end.ts",
+    from: "  if (!isLater) await emitEnd(tx, services, key);",
+    to:
+      `  if (!isLater && state !== "cancelled") await emitEnd(tx, services, key);`,
+  },
+  {
+    name: "undo: a dry run tells nothing of what was changed since",
+    file: "catalogue/undo.ts",
+    from: "const details = [...conflicts, ...plan.beyondQuota];",
+    to: "const details = [...conflicts.slice(0, 0), ...plan.beyondQuota];",
+  },
+  {
+    name: "prices: the lowest is that of any currency",
+    file: "catalogue/price_changes.ts",
+    from: "if (former.currency === currency) return former.price;",
+    to: "if (former.currency !== null || currency) return former.price;",
+  },
+  {
+    name: "prices: a row of changes does not lead to the one before it",
+    file: "catalogue/price_changes.ts",
+    from: "former_at: price_row, changes: recent }",
+    to: "former_at: null, changes: recent }",
+  },
+  {
+    name: "complete: what a search has found is remembered for a while",
+    file: "catalogue/complete.ts",
+    from: "    if (rows.length < READ_AT_ONCE) return found;\n",
+    to: `    if (rows.length < READ_AT_ONCE) {
+      const isOld = last === null || last.no !== seller.no ||
+        clock.monotonic() - last.at > 500;
+      if (isOld) last = { no: seller.no, at: clock.monotonic(), found };
+      return { ...last!.found, names };
+    }
+`,
+    also: {
+      from: "/** Ids and SKUs in a document, also",
+      to: `let last: { no: number; at: number; found: Unnamed } | null = null;
+
+/** Ids and SKUs in a document, also`,
+    },
+  },
+  {
+    name: "removal: rows stay that belong to no other row",
+    file: "database/old_rows.ts",
+    from: 'some((column) => columns[column] === "id");',
+    to: 'some((column) => columns[column] !== "");',
+  },
+  {
+    name: "categories: a list is known for a while",
+    file: "catalogue/category_rows.ts",
+    from: "if (missing.length === 0 && kept?.version === version) return kept;",
+    to: "if (missing.length === 0) return kept;",
+    also: {
+      from: "const found = kept?.version === version\n        ? kept",
+      to: "const found = kept !== null\n        ? kept",
+    },
+  },
+  {
+    name: "streams: the end of a key is not looked at",
+    file: "http/handlers/progress.ts",
+    from: "  return pollUntil(\n    context,",
+    to: `  return pollUntil(
+    { services: context.services, checkKey: () => Promise.resolve() },`,
+  },
+  {
+    name: "secrets: a webhook's own does not sign",
+    file: "webhooks/secrets.ts",
+    from: "  COALESCE(webhooks.secret, sellers.webhook_secret) AS secret,",
+    to: "  sellers.webhook_secret AS secret,",
+  },
+  {
+    name: "events: numbers begin anew once all are gone",
+    file: "webhooks/event_numbers.ts",
+    from: "(SELECT last_event_no FROM seller_counters WHERE seller_no = ?) +",
+    to: `(SELECT COALESCE(MAX(event_no), 0) FROM events
+             WHERE seller_no = ? AND event_no > 0 AND body IS NOT NULL) +`,
+  },
+  {
+    name: "events: a reference finds those behind it, too",
+    file: "webhooks/event_feed.ts",
+    from: '"AND reference = ?"',
+    to: '"AND reference >= ?"',
+  },
+  {
+    name: "products: a GTIN finds greater ones, too",
+    file: "catalogue/product_lists.ts",
+    from: '    "gtin = ?": gtin,\n    "status',
+    to: '    "gtin >= ?": gtin,\n    "status',
+  },
+  {
+    name: "products: the second page of deletions begins one too late",
+    file: "catalogue/product_lists.ts",
+    from: "next: passing.length > limit ? found[limit - 1] : last,",
+    to: "next: passing.length > limit ? passing[limit] : last,",
+  },
+  {
+    name: "deliveries: the second page of a list begins one too late",
+    file: "webhooks/delivery_log.ts",
+    from: "newest.length > rows ? ids[rows - 1] : null;",
+    to: "newest.length > rows ? newest[rows] : null;",
+  },
 ];
 
 /** The text of a file with its fault. */

@@ -110,6 +110,7 @@ const RUNS = {
       "a hundred tills at once",
       "a lowest price of several currencies",
       "a file of the stock beside others",
+      "a product that its category refuses",
       "a key ended under a wait",
       "a key ended under a stream",
       "products with a GTIN listed",

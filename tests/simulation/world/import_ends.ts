@@ -18,8 +18,8 @@ interface Told {
 }
 
 export function checkImportEnds({ stage, world }: Scene): void {
-  // What is old is deleted.
-  if (world.jumps) return;
+  // What is old is deleted; where work has a price, imports are copies.
+  if (world.jumps || world.isPriced) return;
   const told = Map.groupBy(
     stage.rows<Told>(
       `SELECT seller_no, reference, CAST(body AS TEXT) AS text FROM events

@@ -5,6 +5,7 @@ import { killBetween } from "./between_commits.ts";
 import type { BundleStep } from "./bundle.ts";
 import type { BurdenStep } from "./burden.ts";
 import type { CatalogueStep } from "./catalogue_client.ts";
+import type { CategoryStep } from "./categories.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
 import type { CounterStep } from "./counter.ts";
 import type { CrowdStep } from "./crowd.ts";
@@ -129,6 +130,11 @@ const COUNTER: Readonly<Record<CounterStep, number>> = {
 const PRICES: Readonly<Record<PriceStep, number>> = {
   "reprice": 5,
   "read history": 1,
+};
+const CATEGORIES: Readonly<Record<CategoryStep, number>> = {
+  put: 2,
+  upload: 6,
+  read: 2,
 };
 const STOCK: Readonly<Record<StockStep, number>> = {
   offer: 2,
@@ -522,6 +528,9 @@ function drawNarrow(_: readonly SellerPlan[], random: Random, add: Add): void {
   add(`${first}/counter4`, between(random, 1, 2), tills, paceMs);
   for (const part of ["stock", "stock2", "stock3"]) {
     add(`${second}/${part}`, between(random, 5, 15), STOCK, paceMs);
+  }
+  for (const part of ["categories", "categories2"]) {
+    add(`${first}/${part}`, between(random, 5, 15), CATEGORIES, paceMs);
   }
   if (!chance(random, 0.6)) return;
   add("outages", between(random, 2, 5), CRASHES, 3_000);

@@ -8,6 +8,7 @@ import { Bundle, BundleClient } from "./bundle.ts";
 import { Burden } from "./burden.ts";
 import { Caller } from "./caller.ts";
 import { CatalogueClient } from "./catalogue_client.ts";
+import { CategoryClient, Marketplace } from "./categories.ts";
 import { Counter, CounterClient } from "./counter.ts";
 import { CrowdClient } from "./crowd.ts";
 import { Ending } from "./ending.ts";
@@ -66,6 +67,7 @@ class Troupe {
   readonly #actors = new Map<string, Actor>();
   readonly #bundles = new Map<string, Bundle>();
   readonly #counters = new Map<string, Counter>();
+  readonly #marketplace = new Marketplace();
   readonly #stocks = new Map<string, Stock>();
   readonly #sellers: Seller[] = [];
   readonly #mirrors: Mirror[] = [];
@@ -203,6 +205,9 @@ class Troupe {
       return part === "prices"
         ? new PriceClient(scene, counter, name)
         : new CounterClient(scene, counter, name);
+    }
+    if (part.startsWith("categories")) {
+      return new CategoryClient(scene, this.#marketplace, seller, name);
     }
     if (part.startsWith("stock")) {
       const stock = this.#stocks.get(owner) ?? new Stock(seller);

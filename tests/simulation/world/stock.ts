@@ -20,20 +20,37 @@ const GTINS = ["4006381333931", "0012345678905", "9780306406157"];
 const MOST = 6;
 
 interface Article {
-  quantity: Register<string>;
-  /** Sold by `sell` alone; a file leaves it as it is. */
   sku: string;
+  quantity: Register<string>;
+  /** Resolves once it is known to be stored. */
+  stored: PromiseWithResolvers<void>;
+  isStored: boolean;
 }
+
+type Write = ReturnType<Register<string>["write"]>;
 
 /** Shared by the clients of one seller. */
 export class Stock {
   readonly seller: Seller;
   readonly articles: Article[] = [];
-  /** By each file that is under way: articles that are new since it was sent. */
-  readonly files = new Set<Article[]>();
+  /** What is told of a new article, for each file that is under way. */
+  readonly files = new Set<(article: Article) => void>();
 
   constructor(seller: Seller) {
     this.seller = seller;
+  }
+
+  offer(): Article {
+    const sku = `${this.seller.plan.name}-stock-${this.articles.length}`;
+    const article = {
+      sku,
+      quantity: new Register("none"),
+      stored: Promise.withResolvers<void>(),
+      isStored: false,
+    };
+    this.articles.push(article);
+    for (const isOffered of this.files) isOffered(article);
+    return article;
   }
 }
 
@@ -70,61 +87,58 @@ export class StockClient implements Actor {
   }
 
   async #offer(random: Random): Promise<void> {
-    const { articles, files, seller } = this.#stock;
-    const offered = Array.from({ length: between(random, 1, MOST) }, () => {
-      const sku = `${seller.plan.name}-stock-${articles.length}`;
-      const article = { sku, quantity: new Register("none") };
-      articles.push(article);
-      for (const isNew of files) isNew.push(article);
-      return article;
-    });
+    const offered = Array.from(
+      { length: between(random, 1, MOST) },
+      () => this.#stock.offer(),
+    );
     const rows = drawQuantities(random, offered);
     const fields = '<title>An article</title><price currency="SEK">5</price>' +
       `<gtin>${pick(random, GTINS)}</gtin>`;
-    await this.#send(BULK, rows, random, fields);
+    if (await this.#send(BULK, rows, random, fields) === null) return;
+    for (const article of offered) {
+      article.isStored = true;
+      article.stored.resolve();
+    }
+  }
+
+  get #known(): Article[] {
+    return this.#stock.articles.filter(({ isStored }) => isStored);
   }
 
   async #count(random: Random): Promise<void> {
-    const { articles } = this.#stock;
-    const chosen = new Set(
-      Array.from(
-        { length: between(random, 1, MOST) },
-        () => pick(random, articles),
-      ),
-    );
-    // What another client offers at this moment may not be there yet.
-    const known = [...chosen].filter(({ quantity }) =>
-      !quantity.values.includes("none")
-    );
+    const known = this.#known;
     if (known.length === 0) return;
-    await this.#send(ATTRIBUTES, drawQuantities(random, known), random);
+    const chosen = Array.from(
+      { length: between(random, 1, MOST) },
+      () => pick(random, known),
+    );
+    const rows = drawQuantities(random, [...new Set(chosen)]);
+    await this.#send(ATTRIBUTES, rows, random);
   }
 
   async #file(random: Random): Promise<void> {
     const { articles, files } = this.#stock;
-    const known = articles.filter(({ quantity }) =>
-      !quantity.values.includes("none")
-    );
+    const known = this.#known;
     const named = known.filter(() => chance(random, 0.7));
     if (named.length === 0) return;
-    const left = known.filter((article) => !named.includes(article));
-    const rows = drawQuantities(random, named);
-    const isNew: Article[] = [];
-    files.add(isNew);
-    const emptied = left.map(({ quantity }) => quantity.write("0"));
+    const left = new Set(articles).difference(new Set(named));
+    const emptied = new Map<Article, Write>();
+    const empty = (article: Article) =>
+      void emptied.set(article, article.quantity.write("0"));
+    for (const article of left) empty(article);
+    files.add(empty);
     const atMost = pick(random, [100, 100, 100, 50]);
     const path = `${ATTRIBUTES}?complete=quantity&at_most=${atMost}`;
+    const rows = drawQuantities(random, named);
     const reply = await this.#send(path, rows, random);
-    files.delete(isNew);
+    files.delete(empty);
     if (reply === null) return;
-    if (reply.status !== 200) {
-      for (const write of emptied) write.refused();
-      return;
+    for (const [{ stored }, write] of emptied) {
+      if (reply.status !== 200) write.refused();
+      // What is being stored may be found, or not.
+      else stored.promise.then(write.done);
     }
-    for (const write of emptied) write.done();
-    // Those that were offered meanwhile may have been found, or not.
-    for (const { quantity } of isNew) quantity.write("0").done();
-    if (left.length > 0) sometimes("a file of the stock beside others");
+    if (left.size > 0) sometimes("a file of the stock beside others");
   }
 
   /** Each shows what was set last, or is being set. */
