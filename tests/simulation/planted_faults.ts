@@ -753,16 +753,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       `    end = (later) => endStore(later, services, job, locked, problems, { counts });
   }, {`,
     also: {
-      from: `heavy: true, changes: true });
-}
-
-/** What a dry run saw`,
+      from: "heavy: true, changes: true });\n}\n",
       to: `heavy: true, changes: true });
   await db.of(seller.no).write(end);
 }
 let end = () => Promise.resolve();
-
-/** What a dry run saw`,
+`,
     },
   },
   // What commits inside a read, what goes on after a stop, what a removal leaves.
@@ -949,10 +945,10 @@ let end = () => Promise.resolve();
     }
 `,
     also: {
-      from: "/** Ids and SKUs in a document, also",
+      from: "function namesInDocument(",
       to: `let last: { no: number; at: number; found: Unnamed } | null = null;
 
-/** Ids and SKUs in a document, also`,
+function namesInDocument(`,
     },
   },
   {
