@@ -89,21 +89,23 @@ export class Puller implements Actor {
     this.#cursor = nextOf(reply!.xml!) ?? "";
     hold(this.#cursor !== "", "contract", "there is a <next>", reply!.text);
     if (children.length === 0) this.#checkComplete(begun, wait);
-    else if (wait > 0 && handedIn.length > 0) {
-      const ids = new Set(handedIn.map((one) => textAt(one, "id")));
-      this.#checkPrompt(begun, ids);
+    else if (wait > 0) {
+      this.#checkPrompt(begun, children.map((one) => textAt(one, "id")));
     }
     return children.length;
   }
 
   /** A wait ends at once with the first event that comes. */
-  #checkPrompt(begun: number, ids: ReadonlySet<string>): void {
+  #checkPrompt(begun: number, ids: readonly string[]): void {
     // A request that is refused for its rate is sent again much later.
     if (!wakesAtOnce(this.#scene) || isTight(this.#scene, this.seller)) return;
-    const times = this.seller.events.filter(({ id }) => ids.has(id))
-      .map(({ at }) => at);
-    const late = this.#scene.stage.scheduler.time -
-      Math.max(begun, Math.min(...times));
+    const { stage } = this.#scene;
+    const rows = stage.rows<{ created_at: number }>(
+      `SELECT created_at FROM events WHERE id IN (${ids.map(() => "?")})`,
+      ...ids,
+    );
+    const times = rows.map((row) => row.created_at - stage.wallClock(0));
+    const late = stage.scheduler.time - Math.max(begun, Math.min(...times));
     hold(
       late <= WAKE_MS,
       "fair",
