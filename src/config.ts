@@ -96,7 +96,7 @@ const ALL = {
     flag: "database-pool",
     placeholder: "N",
     fallback: "10",
-    meaning: "connections of this process to PostgreSQL, from 2",
+    meaning: "connections of this process to PostgreSQL, at least 2",
     parse: (text) => parseWholeNumber(text, 2, 1_000),
   },
   databaseShards: {
@@ -120,7 +120,7 @@ const ALL = {
     variable: "SELLER_S3_ENDPOINT",
     placeholder: "URL",
     fallback: "",
-    meaning: "URL of the object storage; by default Amazon's of the region",
+    meaning: "URL of the object storage; by default Amazon's in the region",
     parse: parseEndpoint,
   },
   s3Region: {
@@ -150,8 +150,8 @@ const ALL = {
     variable: "SELLER_OPERATOR_KEY",
     placeholder: "KEY",
     fallback: "",
-    meaning:
-      "an operator key; the operator API answers 404 until there is this one, or one of operator-key add",
+    meaning: "an operator key; the operator API answers 404 until this key " +
+      "is set or operator-key add has created one",
     secret: true,
     parse: parseHeaderValue,
   },
@@ -176,8 +176,8 @@ const ALL = {
     flag: "allow-private",
     placeholder: "CIDR,…",
     fallback: "",
-    meaning:
-      "private networks that outbound requests may reach, such as 10.0.0.0/8, separated by commas",
+    meaning: "private networks that outbound requests may reach, such as " +
+      "10.0.0.0/8, separated by commas",
     parse: (text): readonly string[] => parseList(text).map(parseNetwork),
   },
   rateLimit: {
@@ -193,7 +193,8 @@ const ALL = {
     flag: "trust-proxy",
     placeholder: "N",
     fallback: "",
-    meaning: "proxies in front that append to X-Forwarded-For, at most 8",
+    meaning:
+      "trusted proxies in front that append to X-Forwarded-For, at most 8",
     parse: (text) => text === "" ? 0 : parseWholeNumber(text, 0, 8),
   },
   sourceAddresses: {
@@ -225,8 +226,8 @@ const ALL = {
     flag: "body-budget",
     placeholder: "BYTES",
     fallback: "268435456",
-    meaning:
-      "bytes of bodies and documents in progress, a quarter a seller; less than twelve times the body limit is warned of",
+    meaning: "bytes of bodies and documents in progress, a quarter for " +
+      "each seller; less than twelve times the body limit causes a warning",
     parse: (text) => parseWholeNumber(text, 1, 1_099_511_627_776),
   },
   imageLimit: {
@@ -271,8 +272,8 @@ const ALL = {
     variable: "SELLER_KEEP_EVENTS_DAYS",
     placeholder: "DAYS",
     fallback: "30",
-    meaning:
-      "how long events and their deliveries are kept, those not delivered three times as long; 0: for ever",
+    meaning: "how long events and their deliveries are kept, those not " +
+      "delivered three times as long; 0: for ever",
     parse: parseDays,
   },
   keepReferencesDays: {
@@ -293,16 +294,16 @@ const ALL = {
     variable: "SELLER_KEEP_IMAGES_DAYS",
     placeholder: "DAYS",
     fallback: "0",
-    meaning:
-      "how long an image that no product shows is kept; 0: until images prune --delete",
+    meaning: "how long an image that no product shows is kept; 0: until " +
+      "images prune --delete removes it",
     parse: parseDays,
   },
   publicUrl: {
     variable: "SELLER_PUBLIC_URL",
     placeholder: "URL",
     fallback: "",
-    meaning:
-      "how others reach the page, for links in notices; by default where this process listens",
+    meaning: "URL of the page for links in notices; by default the address " +
+      "on which this process listens",
     parse: parseEndpoint,
   },
   noticesUrl: {
@@ -318,8 +319,8 @@ const ALL = {
     variable: "SELLER_NOTICES_SECRET",
     placeholder: "SECRET",
     fallback: "",
-    meaning:
-      "secret that signs these notices: whsec_ and the Base64 of 24 to 64 random bytes",
+    meaning: "secret that signs these notices: whsec_ and the Base64 of 24 " +
+      "to 64 random bytes",
     secret: true,
     parse: parseSigningSecret,
   },
@@ -327,8 +328,8 @@ const ALL = {
     variable: "SELLER_SMTP_URL",
     placeholder: "URL",
     fallback: "",
-    meaning:
-      "smtp://USER:PASSWORD@HOST:PORT or smtps://…: the server that takes mail to sellers",
+    meaning: "smtp://USER:PASSWORD@HOST:PORT or smtps://…: the mail server " +
+      "for mail to sellers",
     secret: true,
     parse: parseSmtpUrl,
   },
@@ -343,8 +344,8 @@ const ALL = {
     variable: "SELLER_SECURITY_CONTACT",
     placeholder: "URL",
     fallback: "",
-    meaning:
-      "where to report weaknesses: mailto: or https:, served as /.well-known/security.txt",
+    meaning: "where to report vulnerabilities: mailto: or https:, served " +
+      "as /.well-known/security.txt",
     parse: parseContact,
   },
   roles: {

@@ -107,10 +107,11 @@ export function missingProblem(
   if (isWithin && missing <= ATTRIBUTES_LIMIT) return null;
   const needed = Math.ceil(missing * 100 / onSale);
   const remedy = missing > ATTRIBUTES_LIMIT
-    ? `one request sets at most ${ATTRIBUTES_LIMIT} to 0. Send the quantities ` +
+    ? `one request sets at most ${ATTRIBUTES_LIMIT} to 0. Send the ` +
+      "quantities " +
       "of the others first."
-    : `at_most=${atMost} allows fewer. Send the whole file; if these are ` +
-      `really to go to 0, send at_most=${needed}.`;
+    : `at_most=${atMost} allows fewer. Send the whole file; if they ` +
+      `are really to be set to 0, send at_most=${needed}.`;
   return {
     field: "complete",
     code: "too_many_missing",

@@ -23,8 +23,8 @@ export function differenceNotAllowed(field: ScalarField): Problem {
 export function differenceWithValue(what: string): Problem {
   return {
     code: "not_allowed",
-    message: `stands beside ${what}; send one of them: a difference is added ` +
-      "to the present value, whatever that is.",
+    message: `stands beside ${what}; send one of them: a difference is ` +
+      "added to the current value, whatever that is.",
   };
 }
 

@@ -35,7 +35,7 @@ export function expectationProblem(
   if (current === null) {
     return problemOfField(
       field,
-      "has no present value: there is no such product",
+      "has no current value: there is no such product",
     );
   }
   const column = SCALAR_RULES[field].unit?.column;
@@ -49,6 +49,6 @@ export function expectationProblem(
 
 function problemOfField(field: ScalarField, present: string): FieldProblem {
   const message = `${present}, not as ${EXPECTED}; nothing was changed. ` +
-    "Decide again by the present value.";
+    "Decide again with the current value.";
   return { field, code: "changed_since", message };
 }

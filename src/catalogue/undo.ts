@@ -258,7 +258,7 @@ export function tooOldToUndo(
   const reason = days === 0
     ? "cannot be undone: undo is disabled on this service."
     : young
-    ? "cannot be undone: nothing was kept for that when it was stored."
+    ? "cannot be undone: no undo record was stored with it."
     : `cannot be undone any more: ${days} days have passed.`;
   const message = `${field} ${reason}`;
   return recordInvalid([{ field, code: "too_old", message }]);

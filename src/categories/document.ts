@@ -52,11 +52,12 @@ const RULE: Shape<RuleNode> = {
   attributes: {
     field: {
       form: { kind: "word", words: RULED_FIELDS },
-      about: "the field that the rule is about; or else attribute",
+      about: "the field that the rule concerns; a rule has either field " +
+        "or attribute",
     },
     attribute: {
       form: { kind: "line", max: TEXT_LIMITS.attributeName },
-      about: "the name of the attribute that the rule is about",
+      about: "the name of the attribute that the rule concerns",
     },
     required: {
       form: { kind: "boolean" },
@@ -70,7 +71,7 @@ const RULE: Shape<RuleNode> = {
   content: [
     some("value", { content: { kind: "string" } }, {
       max: VALUES_LIMIT,
-      about: "the values that are allowed; none: any",
+      about: "the allowed values; none: any value is allowed",
     }),
   ],
 };
@@ -81,7 +82,7 @@ export const CATEGORY: Shape<{ "@name": string; rule?: RuleNode[] }> = {
     name: {
       form: { kind: "line", max: TEXT_LIMITS.category },
       required: true,
-      about: "as products name it",
+      about: "the name that products use",
     },
   },
   content: [some("rule", RULE, { max: RULES_LIMIT })],
@@ -89,7 +90,7 @@ export const CATEGORY: Shape<{ "@name": string; rule?: RuleNode[] }> = {
 
 const CLOSED: Attribute = {
   form: { kind: "boolean" },
-  about: "true: products may name these categories alone",
+  about: "true: products may have only these categories",
 };
 
 export const CATEGORIES = {

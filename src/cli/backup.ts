@@ -25,8 +25,9 @@ export const backupCommand: Command = {
     const { config, deps, arguments: [target], print, printError } = context;
     if (config.databaseUrl !== null) {
       throw new UsageError(
-        "The database is PostgreSQL, of which pg_dump makes a consistent copy " +
-          "while the service runs; backup copies a seller.db.",
+        "The database is PostgreSQL; backup copies only a " +
+          "seller.db. pg_dump makes a consistent copy of PostgreSQL " +
+          "while the service runs.",
       );
     }
     const place = objectPlace(target, config, deps);
@@ -38,7 +39,10 @@ export const backupCommand: Command = {
     // Recording the backup may fail, because the database may accept no writes.
     await withDatabase(config, (db) => db.write(noteBackup)).catch((error) => {
       if (!(error instanceof DbError)) throw error;
-      printError("The time of this backup could not be noted in the database.");
+      printError(
+        "The backup is complete, but its time could not be stored " +
+          "in the database.",
+      );
     });
   },
 };
@@ -54,7 +58,7 @@ async function writeFile(
   target: string,
 ): Promise<Backup> {
   if (await exists(target)) {
-    throw new UsageError(`${target} exists; name a file that does not.`);
+    throw new UsageError(`${target} already exists; name a new file.`);
   }
   if (!await exists(dirname(target))) {
     throw new UsageError(`There is no folder ${dirname(target)}.`);
@@ -98,7 +102,7 @@ async function writeObject(
   target: string,
 ): Promise<Backup> {
   const taken = () =>
-    new UsageError(`${target} exists; name an object that does not.`);
+    new UsageError(`${target} already exists; name a new object.`);
   if (await hasObject(place)) throw taken();
   const snapshot = join(config.dataDir, `backup-${deps.ids.uuid()}.part`);
   return await untilStopped(deps, async (options) => {

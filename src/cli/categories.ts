@@ -17,8 +17,8 @@ import { asUsage, readInput } from "./input.ts";
 export const categoryCommands: readonly Command[] = [
   databaseCommand({
     name: "category put",
-    summary: "replace the list of categories by that of a FILE, XML or JSON; " +
-      "- is standard input",
+    summary: "replace the list of categories by a FILE in XML or JSON; - " +
+      "is standard input",
     arguments: [{ name: "FILE" }],
     flags: [{ name: "dry-run", meaning: "only check the list" }],
     run: put,
@@ -71,7 +71,7 @@ const READ_AT_ONCE = 16;
 async function list({ db, print }: Context): Promise<void> {
   const head = await db.read(findList);
   if (head === null) return;
-  if (head.closed) print("closed: products may name these categories alone");
+  if (head.closed) print("closed: products may have only these categories");
   for (let place = 0;; place += READ_AT_ONCE) {
     const found = await db.read(async (sql) => {
       const names = await namesFrom(sql, head.version, place, READ_AT_ONCE);

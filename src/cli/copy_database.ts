@@ -24,10 +24,13 @@ const LEAVE_MS = 2_000;
 
 export const copyDatabaseCommand: Command = {
   name: "copy-database",
-  summary:
-    "copy a stopped service's database into another, compare them, and mark FROM as moved",
+  summary: "copy a stopped service's database into another, compare them, " +
+    "and mark FROM as moved",
   arguments: [{ name: "FROM" }, { name: "TO" }],
-  flags: [{ name: "keep", meaning: "do not mark FROM: both may be used" }],
+  flags: [{
+    name: "keep",
+    meaning: "do not mark FROM as moved; both databases may be used",
+  }],
   async run({ config, deps, arguments: [from, to], flags, print }) {
     const source = await databasePlaceOf("FROM", from, config);
     const target = await databasePlaceOf("TO", to, config);
@@ -56,7 +59,7 @@ export const copyDatabaseCommand: Command = {
 
 export const reopenDatabaseCommand: Command = {
   name: "reopen-database",
-  summary: "use a database again that copy-database marked as moved",
+  summary: "allow the use of a database that copy-database marked as moved",
   arguments: [{ name: "PLACE" }],
   flags: [],
   async run({ config, deps, arguments: [text], print }) {
@@ -96,7 +99,8 @@ async function copy(
     if (error instanceof CopyRefused) throw new UsageError(error.message);
     if (!(error instanceof DbError)) throw error;
     throw new Error(
-      `the copy stopped (${error.message}); the same command goes on with it.`,
+      `the copy stopped (${error.message}); run the same command ` +
+        "again to continue it.",
       { cause: error },
     );
   }

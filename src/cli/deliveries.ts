@@ -49,18 +49,19 @@ export const deliveryCommands: readonly Command[] = [
     summary: "list deliveries, the newest first",
     arguments: [],
     flags: [
-      flag("seller", "NAME", "of this seller only"),
+      flag("seller", "NAME", "only this seller's"),
       flag(
         "state",
         "STATE",
-        `in this state only: ${DELIVERY_STATES.join(", ")}`,
+        `only those in this state: ${DELIVERY_STATES.join(", ")}`,
       ),
-      flag("trigger", "TRIGGER", "of this trigger only"),
-      flag("limit", "N", `lines at most (default ${LIST_LIMIT})`),
+      flag("trigger", "TRIGGER", "only those of this trigger"),
+      flag("limit", "N", `the most lines (default ${LIST_LIMIT})`),
       flag(
         "before",
         "ID",
-        "older than this delivery: the last one of a full list",
+        "only those older than this delivery, such as the last one " +
+          "of a full list",
       ),
       dataFlag,
     ],
@@ -74,18 +75,19 @@ export const deliveryCommands: readonly Command[] = [
   }),
   {
     name: "delivery replay",
-    summary: "send a delivery anew, or all that came to a state",
+    summary: "replay a delivery, or all deliveries in a state",
     arguments: [{ name: "ID", optional: true }],
     flags: [
       flag(
         "state",
         "STATE",
-        `instead of an ID: all of ${REPLAYED_STATES.join(", ")}`,
+        `instead of an ID: all in this state: ${REPLAYED_STATES.join(", ")}`,
       ),
       flag(
         "since",
         "TIME",
-        "with --state: that came to it then or later, as in " +
+        "with --state: only those that reached it at this time or " +
+          "later, as in " +
           "2026-11-20 or 2026-11-20T08:00:00Z",
       ),
       dataFlag,
@@ -106,7 +108,8 @@ async function list(context: CommandContext): Promise<void> {
   const before = flags.before === undefined ? null : readId(flags.before);
   if (flags.before !== undefined && before === null) {
     mistakes.push(
-      `--before is "${flags.before}"; it must be the id of a delivery, as the ` +
+      `--before is "${flags.before}"; it must be the id of a ` +
+        "delivery, as the " +
         "list shows it.",
     );
   }
@@ -231,7 +234,8 @@ async function replayOne(
       return print(`replayed: ${id}`);
     case "held":
       return print(
-        `held: ${id} (the webhook is disabled; posting it again sends this)`,
+        `held: ${id} (the webhook is disabled; registering it again ` +
+          "sends the delivery)",
       );
     case "no_webhook":
       throw new UsageError(
@@ -240,8 +244,9 @@ async function replayOne(
     case "not_now":
       throw new UsageError(
         state === "held"
-          ? "It is held, as the webhook is disabled; posting the webhook again sends it."
-          : "It is being sent right now; look at `delivery show` for the outcome.",
+          ? "It is held, because the webhook is disabled; registering " +
+            "the webhook again sends it."
+          : "It is being sent; `delivery show` shows the outcome.",
       );
   }
 }

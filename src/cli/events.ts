@@ -10,16 +10,15 @@ import { asUsage, readInput } from "./input.ts";
 
 export const emitCommand: Command = {
   name: "emit",
-  summary: "emit an event; FILE or standard input holds what stands " +
-    "inside <data>",
+  summary: "emit an event; FILE or standard input has the content of <data>",
   arguments: [{ name: "FILE", optional: true }],
   flags: [
     sellerFlag,
-    flag("trigger", "TRIGGER", "what happened, as in order_created", true),
+    flag("trigger", "TRIGGER", "the kind of event, as in order_created", true),
     flag(
       "reference",
       "REFERENCE",
-      "your own name for it; the same again emits nothing",
+      "your own name for the event; repeating it emits nothing",
       true,
     ),
     dataFlag,

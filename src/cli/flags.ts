@@ -27,8 +27,12 @@ export const sellerFlag = flag("seller", "NAME", "the seller's name", true);
 
 /** The end of a key, and the networks from which it may be used. */
 export const keyRightsFlags: readonly Flag[] = [
-  flag("expires-at", "TIME", "when it ends; never unless given"),
-  flag("networks", "CIDR,…", "where it may come from; else everywhere"),
+  flag("expires-at", "TIME", "when the key ends; by default never"),
+  flag(
+    "networks",
+    "CIDR,…",
+    "where the key may be used; by default everywhere",
+  ),
 ];
 
 /** The values of `keyRightsFlags`. */

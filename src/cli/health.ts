@@ -20,12 +20,12 @@ const BEGINNING = 4_096;
 
 export const healthCommand: Command = {
   name: "health",
-  summary: "ask the service of these settings whether it lives",
+  summary: "check whether the service with these settings is running",
   arguments: [],
   flags: [
     {
       name: "ready",
-      meaning: "whether it can do its work; waits for that up to 10 s",
+      meaning: "check whether it is ready to work; waits up to 10 s",
     },
     ...allSettingFlags,
   ],
@@ -58,8 +58,8 @@ async function check(url: string): Promise<void> {
   const { status, text } = await answerOf(url);
   if (!OURS.test(text)) {
     throw new Error(
-      `${url} answered ${status}, but not as this service does: another ` +
-        "program seems to answer at this address. Compare --host and --port " +
+      `${url} answered ${status}, but not as this service answers: another ` +
+        "program seems to use this address. Compare --host and --port " +
         "(SELLER_HOST, SELLER_PORT) with those of the service.",
     );
   }
@@ -84,8 +84,8 @@ async function withFailedChecks(
     .map(([, name, why]) => `${name} (${unescaped(why)})`);
   return new Error(
     failed.length === 0
-      ? `${error.message} The line not_ready in its log says why, as this ` +
-        "command does with its SELLER_OPERATOR_KEY."
+      ? `${error.message} The line not_ready in its log says why; so ` +
+        "does this command if SELLER_OPERATOR_KEY is set."
       : `${error.message} Failed: ${failed.join(", ")}.`,
   );
 }
@@ -98,8 +98,8 @@ function addressOf({ host, port, roles, metricsPort }: Config): string {
   if (!roles.includes("api")) {
     if (metricsPort !== null) return `http://127.0.0.1:${metricsPort}`;
     throw new UsageError(
-      "A process without the role api answers on SELLER_METRICS_PORT alone; " +
-        "set it.",
+      "A process without the role api answers only on " +
+        "SELLER_METRICS_PORT; set it.",
     );
   }
   const name = host === "::"

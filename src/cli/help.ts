@@ -56,7 +56,7 @@ function commandList(commands: readonly Command[]): string {
       command.summary,
     ])),
     "",
-    "Settings, from the environment; a flag of the same meaning wins:",
+    "Settings from the environment; a flag overrides its variable:",
     ...columns(
       Object.values(SETTINGS).map(({ variable, meaning, fallback }) => [
         variable,

@@ -26,10 +26,9 @@ export const imageCommands: readonly Command[] = [
       const bad = report.missing.length + report.damaged.length;
       if (bad > 0) {
         throw new Error(
-          `${bad} of ${report.checked} images are missing or damaged. A ` +
-            "missing one is fetched again when the service comes to it, which " +
-            "looks for 10,000 a minute; remove a damaged one to have it " +
-            "fetched too.",
+          `${bad} of ${report.checked} images are missing or damaged. The ` +
+            "service checks 10,000 images a minute and fetches missing ones " +
+            "again; remove a damaged file to have it fetched, too.",
         );
       }
     },

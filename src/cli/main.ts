@@ -165,10 +165,12 @@ function failure(error: unknown, config: Config): string {
   const { host, port } = config;
   if (error instanceof DbError) return databaseFailure(error, config);
   if (error instanceof Deno.errors.AddrInUse) {
-    return `port ${port} of ${host} is taken; stop the program that holds it, or choose another with --port or SELLER_PORT.`;
+    return `port ${port} of ${host} is taken; stop the program that uses ` +
+      "it, or choose another with --port or SELLER_PORT.";
   }
   if (error instanceof Deno.errors.AddrNotAvailable) {
-    return `${host} is not an address of this machine; choose another with --host or SELLER_HOST.`;
+    return `${host} is not an address of this machine; choose another with ` +
+      "--host or SELLER_HOST.";
   }
   return error instanceof Error ? error.message : String(error);
 }
@@ -183,7 +185,8 @@ function databaseFailure(
   switch (kind) {
     case "missing":
       return databaseUrl === null
-        ? `there is no database in ${dataDir}; name the folder of the service ` +
+        ? `there is no database in ${dataDir}; name the folder of the ` +
+          "service " +
           "with --data or SELLER_DATA_DIR, or create the first seller with " +
           "`seller add NAME`."
         : `${database} cannot be used (${message}); create the first seller ` +
@@ -191,10 +194,10 @@ function databaseFailure(
     case "away":
       return `${database} cannot be reached (${message}).`;
     case "busy":
-      return `another process holds ${database}; try again.`;
+      return `another process has locked ${database}; try again.`;
     case "full":
       return databaseUrl === null
-        ? `the disk that holds ${dataDir} is full or failing (${message}).`
+        ? `the disk of ${dataDir} is full or failing (${message}).`
         : `the disk of ${database} is full or failing (${message}).`;
     case "readonly":
       return databaseUrl === null

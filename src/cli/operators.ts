@@ -28,10 +28,10 @@ const PAGE = 250;
 export const operatorCommands: readonly Command[] = [
   databaseCommand({
     name: "operator-key add",
-    summary: "make a key of the operator API; prints it, once",
+    summary: "create a key of the operator API; prints it once",
     arguments: [{ name: "NAME" }],
     flags: [
-      { name: "read-only", meaning: "the key may read and change nothing" },
+      { name: "read-only", meaning: "the key may only read" },
       ...keyRightsFlags,
     ],
     run: async ({ db, deps, arguments: [name], flags, print }) => {
@@ -65,7 +65,7 @@ export const operatorCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "operator-key revoke",
-    summary: "take a key out of force; a running service follows in a second",
+    summary: "revoke a key; a running service refuses it within a second",
     arguments: [{ name: "NAME" }],
     run: async ({ db, deps, arguments: [name], print }) => {
       await revokeOperatorKey({ db, deps }, { who: COMMAND_LINE, name });
@@ -76,14 +76,23 @@ export const operatorCommands: readonly Command[] = [
     name: "audit list",
     summary: "list what operators changed, the newest first: time, who, what",
     flags: [
-      flag("who", "NAME", "by this operator key, or as the list has it"),
-      flag("seller", "NAME", "about the seller that had this name then"),
+      flag(
+        "who",
+        "NAME",
+        "only changes by this operator key, or by another entry of the list",
+      ),
+      flag(
+        "seller",
+        "NAME",
+        "only changes of the seller that had this name at that time",
+      ),
       flag(
         "since",
         "TIME",
-        "of this time and later; a date, today or yesterday is 00:00 UTC",
+        "only those of this time and later; a date, today or " +
+          "yesterday is 00:00 UTC",
       ),
-      flag("until", "TIME", "and earlier"),
+      flag("until", "TIME", "only those of this time and earlier"),
     ],
     run: async ({ db, flags, print, printError }) => {
       const filter = readParameters(flags, {

@@ -10,15 +10,15 @@ import { objectPlace, untilStopped } from "./object.ts";
 
 export const restoreCommand: Command = {
   name: "restore",
-  summary:
-    "check a backup, a file or s3://BUCKET/KEY, and put it into an empty data folder",
+  summary: "check a backup, a file or s3://BUCKET/KEY, and put it into an " +
+    "empty data folder",
   arguments: [{ name: "FILE" }],
   flags: [dataFlag],
   async run({ config, deps, arguments: [file], print }) {
     if (config.databaseUrl !== null) {
       throw new UsageError(
-        "The database is PostgreSQL, into which pg_restore reads a dump; " +
-          "restore takes a copy of a seller.db.",
+        "The database is PostgreSQL; restore needs a copy of a " +
+          "seller.db. pg_restore restores a dump of PostgreSQL.",
       );
     }
     const place = objectPlace(file, config, deps);
@@ -30,8 +30,7 @@ export const restoreCommand: Command = {
     const [found] = (await namesIn(dataDir)).sort();
     if (found !== undefined) {
       throw new UsageError(
-        `${dataDir} holds ${found}; name an empty folder, or one that is not ` +
-          "there yet.",
+        `${dataDir} contains ${found}; name an empty folder or a new one.`,
       );
     }
     if (place !== null && !await hasObject(place)) {

@@ -23,7 +23,7 @@ export const reviewCommands: readonly Command[] = [
     summary: "list products to review, the oldest first: since, id, seller, " +
       "SKU, title, and the reason of a rejection",
     flags: [
-      flag("seller", "NAME", "of this seller only"),
+      flag("seller", "NAME", "only this seller's"),
       flag(
         "state",
         "STATE",
@@ -44,7 +44,7 @@ export const reviewCommands: readonly Command[] = [
     summary: "reject a product; needs a code or a message",
     arguments: [{ name: "ID" }],
     flags: [
-      flag("code", "CODE", "why, in a word of yours"),
+      flag("code", "CODE", "a code of your own for the reason"),
       flag("field", "FIELD", "the field that is wrong"),
       message,
     ],

@@ -58,7 +58,7 @@ function nearQuotas(
       const counted = unit === quota ? unit : `${unit} of ${quota}`;
       const documents = quota === SELLER_QUOTAS.image_quota.of &&
           importBytes > 0
-        ? `, ${importBytes} of them of documents of imports`
+        ? `, ${importBytes} of them for documents of imports`
         : "";
       return `${used} of ${limit} ${counted}${documents}`;
     });
@@ -87,12 +87,13 @@ export const sellerCommands: readonly Command[] = [
   },
   databaseCommand({
     name: "seller list",
-    summary: "list the sellers: id, creation, keys in force, status, name",
+    summary: "list the sellers: id, creation, valid keys, status, name",
     flags: [
       flag(
         "quota",
         "PERCENT",
-        "only those who use so much of a quota, or more: name, use, limit",
+        "only those who use this percentage of a quota or more: " +
+          "name, use, limit",
       ),
     ],
     run: async ({ config, db, deps: { clock }, flags, print }) => {
@@ -129,7 +130,7 @@ export const sellerCommands: readonly Command[] = [
     name: "seller set",
     summary:
       `change a seller: ATTRIBUTE is ${SELLER_ATTRIBUTE_WORDS.join(", ")}; ` +
-      'an empty VALUE ("") is the default',
+      'an empty VALUE ("") sets the default',
     arguments: [{ name: "NAME" }, { name: "ATTRIBUTE" }, { name: "VALUE" }],
     run: async ({ db, deps, arguments: [seller, attribute, value], print }) => {
       const change = { who: COMMAND_LINE, seller, attribute, value };
@@ -139,10 +140,14 @@ export const sellerCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "seller remove",
-    summary: "remove a seller with all that is theirs; cannot be undone",
+    summary: "remove a seller with all its data; cannot be undone",
     arguments: [{ name: "NAME" }],
     flags: [
-      { name: "yes", meaning: "do it; without it, says what would go" },
+      {
+        name: "yes",
+        meaning:
+          "remove the seller; without this flag, shows what would be removed",
+      },
     ],
     run: async ({ db, deps, arguments: [seller], flags, print }) => {
       if (flags.yes === undefined) {
@@ -167,12 +172,25 @@ export const sellerCommands: readonly Command[] = [
       flag(
         "since",
         "TIME",
-        "of this time and later; a date, today or yesterday is 00:00 UTC",
+        "only those of this time and later; a date, today or " +
+          "yesterday is 00:00 UTC",
       ),
-      flag("until", "TIME", "and earlier"),
-      flag("code", "CODE", "with this code, or with a detail that has it"),
-      flag("route", "ROUTE", "to this one, such as POST /seller_api/imports"),
-      flag("find", "TEXT", "about this SKU, or with this request id"),
+      flag("until", "TIME", "only those of this time and earlier"),
+      flag(
+        "code",
+        "CODE",
+        "only those with this code, or with a detail that has it",
+      ),
+      flag(
+        "route",
+        "ROUTE",
+        "only those of this route, such as POST /seller_api/imports",
+      ),
+      flag(
+        "find",
+        "TEXT",
+        "only those about this SKU, or with this request id",
+      ),
     ],
     run: async ({ db, arguments: [name], flags, print, printError }) => {
       const { find: q, ...wanted } = readParameters(flags, {
@@ -201,18 +219,18 @@ export const sellerCommands: readonly Command[] = [
           ? `no refused request in the last ${KEPT_REFUSAL_DAYS} days`
           : `no such refusal among those that are kept (${kept.count}, since ` +
             `${isoTime(kept.since)})`) +
-          "; failures of the service (5xx) are in its log alone, as " +
+          "; failures of the service (5xx) are only in its log, as " +
           "request_refused",
       );
     },
   }),
   databaseCommand({
     name: "key add",
-    summary: "give a seller one more key; prints it, once",
+    summary: "create another key of a seller; prints it once",
     arguments: [{ name: "SELLER" }],
     flags: [
-      flag("label", "LABEL", "what you call the key"),
-      flag("scopes", "SCOPE,…", `of ${SCOPES.join(", ")}; all unless given`),
+      flag("label", "LABEL", "a name for the key"),
+      flag("scopes", "SCOPE,…", `some of ${SCOPES.join(", ")}; by default all`),
       ...keyRightsFlags,
     ],
     run: async ({ db, deps, arguments: [seller], flags, print }) => {
@@ -261,7 +279,7 @@ export const sellerCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "key revoke",
-    summary: "take a key out of force; a running service follows in a second",
+    summary: "revoke a key; a running service refuses it within a second",
     arguments: [{ name: "KEY_ID" }],
     run: async ({ db, deps, arguments: [sent], print }) => {
       const keyId = readId(sent) ?? sent;

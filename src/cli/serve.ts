@@ -127,7 +127,7 @@ function serviceEnd({ clock, log }: Deps): ServiceEnd {
     event.preventDefault();
     const stack = error instanceof Error ? error.stack : undefined;
     log.error("uncaught_error", { error: stack ?? String(error) });
-    fail(new Error("an error that nothing caught ended the service"));
+    fail(new Error("an uncaught error ended the service"));
   };
   addEventListener("error", (event) => onError(event, event.error));
   addEventListener(

@@ -11,7 +11,7 @@ import { databaseCommand } from "./database.ts";
 
 export const statusCommand = databaseCommand({
   name: "status",
-  summary: "what waits, which webhooks fail, and how much room the disks have",
+  summary: "show waiting work, failing webhooks and free space on the disks",
   run: async ({ config, db, deps, print }) => {
     const backlog = await db.read(countBacklog);
     for (const name of QUEUE_NAMES) {

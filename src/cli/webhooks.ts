@@ -39,11 +39,11 @@ export const webhookCommands: readonly Command[] = [
       flag(
         "since",
         "TIME",
-        "events of then and later, as in 2026-11-20 or " +
+        "events of this time and later, as in 2026-11-20 or " +
           "2026-11-20T08:00:00Z",
         true,
       ),
-      flag("until", "TIME", "events of then and earlier (default: now)"),
+      flag("until", "TIME", "events of this time and earlier (default: now)"),
       dataFlag,
     ],
     run: recover,

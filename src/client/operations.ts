@@ -55,13 +55,13 @@ export interface Operations {
     input: {
       /** or a document that is encoded already */
       products: SentProduct[] | Encoded;
-      /** version; 1.1 when left out */
+      /** version of the interface; 1.1 when left out */
       v?: "1.1";
-      /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+      /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
       show?: "former";
-      /** valid stores the products without a problem, also when others have one; all or none when left out */
+      /** valid: store the products without a problem even if others have one; all or none when left out */
       accept?: "valid";
-      /** a name to find it again by, such as that of the file */
+      /** a name to find it by, such as that of the file */
       name?: string;
       dry_run?: false;
     },
@@ -69,20 +69,20 @@ export interface Operations {
   ): Promise<
     {
       transaction_id: string;
-      /** only with accept=valid; 0 is left out */
+      /** only with accept=valid; left out if 0 */
       refused?: number;
     }
   >;
   uploadProducts(input: {
     /** or a document that is encoded already */
     products: SentProduct[] | Encoded;
-    /** version; 1.1 when left out */
+    /** version of the interface; 1.1 when left out */
     v?: "1.1";
-    /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+    /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
     show?: "former";
-    /** valid stores the products without a problem, also when others have one; all or none when left out */
+    /** valid: store the products without a problem even if others have one; all or none when left out */
     accept?: "valid";
-    /** a name to find it again by, such as that of the file */
+    /** a name to find it by, such as that of the file */
     name?: string;
     /** does everything but the write */
     dry_run: true;
@@ -96,7 +96,7 @@ export interface Operations {
   getTransaction(input: {
     /** the answer of the upload */
     transaction_id: string;
-    /** seconds, up to 30: answers when the status is final, or then */
+    /** seconds to wait, up to 30, until the status is final */
     wait?: number;
     /** continues after an earlier page: its <next> */
     after?: string;
@@ -128,7 +128,7 @@ export interface Operations {
   ): Promise<
     {
       transactions: Transaction[];
-      /** what ?after= takes for the next page */
+      /** the value of ?after= for the next page */
       next?: string;
     }
   >;
@@ -157,7 +157,7 @@ export interface Operations {
     input: {
       /** the answer of the upload */
       transaction_id: string;
-      /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
+      /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
       changed?: "keep";
       dry_run?: false;
     },
@@ -165,14 +165,14 @@ export interface Operations {
   ): Promise<
     {
       transaction_id: string;
-      /** only with accept=valid; 0 is left out */
+      /** only with accept=valid; left out if 0 */
       refused?: number;
     }
   >;
   undoUpload(input: {
     /** the answer of the upload */
     transaction_id: string;
-    /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
+    /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
     changed?: "keep";
     /** does everything but the write */
     dry_run: true;
@@ -187,17 +187,17 @@ export interface Operations {
     input: {
       /** or a document that is encoded already */
       products: ProductAttributes[] | Encoded;
-      /** version; 1.1 when left out */
+      /** version of the interface; 1.1 when left out */
       v?: "1.1";
-      /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+      /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
       show?: "former";
-      /** valid stores the products without a problem, also when others have one; all or none when left out */
+      /** valid: store the products without a problem even if others have one; all or none when left out */
       accept?: "valid";
-      /** quantity: your products that the document does not name go to quantity 0 */
+      /** quantity: set your products that are missing in the document to quantity 0 */
       complete?: "quantity";
-      /** with complete=quantity: the request is refused if more percent of the products on sale would go to 0; 10 when left out */
+      /** with complete=quantity: refuse the request if more than this percentage of the products on sale would be set to 0; 10 when left out */
       at_most?: number;
-      /** a name to find it again by, such as that of the file */
+      /** a name to find it by, such as that of the file */
       name?: string;
       dry_run?: false;
     },
@@ -205,24 +205,24 @@ export interface Operations {
   ): Promise<
     {
       transaction_id: string;
-      /** only with accept=valid; 0 is left out */
+      /** only with accept=valid; left out if 0 */
       refused?: number;
     }
   >;
   uploadAttributes(input: {
     /** or a document that is encoded already */
     products: ProductAttributes[] | Encoded;
-    /** version; 1.1 when left out */
+    /** version of the interface; 1.1 when left out */
     v?: "1.1";
-    /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+    /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
     show?: "former";
-    /** valid stores the products without a problem, also when others have one; all or none when left out */
+    /** valid: store the products without a problem even if others have one; all or none when left out */
     accept?: "valid";
-    /** quantity: your products that the document does not name go to quantity 0 */
+    /** quantity: set your products that are missing in the document to quantity 0 */
     complete?: "quantity";
-    /** with complete=quantity: the request is refused if more percent of the products on sale would go to 0; 10 when left out */
+    /** with complete=quantity: refuse the request if more than this percentage of the products on sale would be set to 0; 10 when left out */
     at_most?: number;
-    /** a name to find it again by, such as that of the file */
+    /** a name to find it by, such as that of the file */
     name?: string;
     /** does everything but the write */
     dry_run: true;
@@ -236,15 +236,15 @@ export interface Operations {
   beginImport(input: {
     /** or a document that is encoded already */
     products: SentProduct[] | Encoded;
-    /** version; 1.1 when left out */
+    /** version of the interface; 1.1 when left out */
     v?: "1.1";
-    /** true does everything but the write */
+    /** true: check everything, but store nothing */
     dry_run?: boolean;
-    /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+    /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
     show?: "former";
-    /** valid stores the products without a problem, also when others have one; all or none when left out */
+    /** valid: store the products without a problem even if others have one; all or none when left out */
     accept?: "valid";
-    /** a name to find it again by, such as that of the file */
+    /** a name to find it by, such as that of the file */
     name?: string;
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
@@ -263,7 +263,7 @@ export interface Operations {
     options?: CallOptions,
   ): Promise<{
     imports: Import[];
-    /** what ?after= takes for the next page */
+    /** the value of ?after= for the next page */
     next?: string;
   }>;
 
@@ -275,7 +275,7 @@ export interface Operations {
   getImport(input: {
     /** the answer of the import */
     import_id: string;
-    /** seconds, up to 30: answers when the status is final, or then */
+    /** seconds to wait, up to 30, until the status is final */
     wait?: number;
   }, options?: CallOptions): Promise<{ import: Import }>;
 
@@ -300,14 +300,14 @@ export interface Operations {
         | "deleted"
         | "refused"
         | "not_stored";
-      /** former: the results of a dry run have what each product is before it: title, price, quantity, GTIN and weight */
+      /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
       show?: "former";
     },
     options?: CallOptions,
   ): Promise<
     {
       results: ImportResult[];
-      /** what ?after= takes for the next page */
+      /** the value of ?after= for the next page */
       next?: string;
     }
   >;
@@ -357,9 +357,9 @@ export interface Operations {
   undoImport(input: {
     /** the answer of the import */
     import_id: string;
-    /** keep: leaves fields that were changed since and undoes the rest; when left out, the undo is refused if there are any */
+    /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
     changed?: "keep";
-    /** true does everything but the write */
+    /** true: check everything, but store nothing */
     dry_run?: boolean;
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
@@ -379,15 +379,15 @@ export interface Operations {
    * `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`
    */
   putAttribute(input: {
-    /** a SKU, else an id */
+    /** a SKU or an id */
     sku_or_id: string;
     /** which attribute */
     attribute: AttributeName;
     /** its new value; empty clears it */
     value: string;
-    /** the value that the attribute must have now, so that nothing is overwritten; 412 changed_since with the present one if it has another */
+    /** the value that the attribute must have now; if it has another, the answer is 412 changed_since with the current value */
     expected?: string;
-    /** true: the value is a difference, which is added to the present one, as in quantity/-2; a result out of range is refused */
+    /** true: the value is a difference to add to the current value, as in quantity/-2; a result out of range is refused */
     change?: boolean;
   }, options?: CallOptions): Promise<void>;
 
@@ -402,9 +402,9 @@ export interface Operations {
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
-      /** only what changed then or later; ISO 8601 */
+      /** only products that changed at this time or later; ISO 8601 */
       updated_since?: string;
-      /** only products with this status; deleted: those that you deleted, the oldest deletion first, with their ids and SKUs */
+      /** only products with this status; deleted: the ids and SKUs of deleted products, the oldest deletion first */
       status?: "active" | "paused" | "deleted";
       /** only products whose review has this state */
       review?: "pending" | "approved" | "rejected";
@@ -412,7 +412,7 @@ export interface Operations {
       images?: "pending" | "stored" | "failed";
       /** only products with exactly this GTIN */
       gtin?: string;
-      /** only products whose SKU or title holds this, in any case */
+      /** only products whose SKU or title contains this, in any case */
       q?: string;
       /** the order; created_at when left out */
       sort?:
@@ -426,11 +426,13 @@ export interface Operations {
       order?: "asc" | "desc";
     },
     options?: CallOptions,
-  ): Promise<{
-    products: Product[];
-    /** what ?after= takes for the next page */
-    next?: string;
-  }>;
+  ): Promise<
+    {
+      products: Product[];
+      /** the value of ?after= for the next page */
+      next?: string;
+    }
+  >;
 
   /**
    * Rejected products. As a document <products> to correct and upload: each product behind a comment with the reason, up to 250, the first that were rejected first. A header Link leads to further ones. In JSON the reason is the review of the product alone.
@@ -448,7 +450,7 @@ export interface Operations {
    * `GET /seller_api/products/:sku_or_id`
    */
   getProduct(input: {
-    /** a SKU, else an id */
+    /** a SKU or an id */
     sku_or_id: string;
   }, options?: CallOptions): Promise<{ product: Product }>;
 
@@ -459,9 +461,9 @@ export interface Operations {
    */
   getHistory(
     input: {
-      /** a SKU, else an id */
+      /** a SKU or an id */
       sku_or_id: string;
-      /** whose changes */
+      /** the attribute whose changes are listed */
       attribute: "price";
       /** continues after an earlier page: its <next> */
       after?: string;
@@ -470,7 +472,7 @@ export interface Operations {
   ): Promise<
     {
       changes: PriceChange[];
-      /** what ?after= takes for the next page */
+      /** the value of ?after= for the next page */
       next?: string;
     }
   >;
@@ -481,7 +483,7 @@ export interface Operations {
    * `DELETE /seller_api/products/:sku_or_id`
    */
   deleteProduct(input: {
-    /** a SKU, else an id */
+    /** a SKU or an id */
     sku_or_id: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
@@ -495,7 +497,7 @@ export interface Operations {
     webhook: {
       trigger: Trigger;
       url: string;
-      /** of deliveries; xml without it */
+      /** format of deliveries; xml by default */
       format?: "xml" | "json";
     } | Encoded;
   }, options?: CallOptions): Promise<{ success: boolean }>;
@@ -546,7 +548,7 @@ export interface Operations {
     recovery: {
       /** deliveries that are sent again */
       queued: number;
-      /** those of them that wait until the disabled webhook is registered again */
+      /** how many of them wait until the disabled webhook is registered again */
       held?: number;
     };
   }>;
@@ -560,7 +562,7 @@ export interface Operations {
     /** which trigger */
     trigger: Trigger;
   }, options?: CallOptions): Promise<{
-    /** it is not shown again */
+    /** shown only once */
     webhook_secret: string;
   }>;
 
@@ -586,7 +588,7 @@ export interface Operations {
   ): Promise<
     {
       deliveries: LoggedDelivery[];
-      /** what ?after= takes for the next page */
+      /** the value of ?after= for the next page */
       next?: string;
     }
   >;
@@ -619,12 +621,12 @@ export interface Operations {
     reference?: string;
     /** only the event with this id, such as the <event_id> of a delivery */
     id?: string;
-    /** seconds, up to 30: answers when there is an event, or then */
+    /** seconds to wait, up to 30, until there is an event */
     wait?: number;
   }, options?: CallOptions): Promise<{
     /** as they are or would be delivered */
     events: DeliveredEvent[];
-    /** what ?after= takes for the events behind these */
+    /** the value of ?after= for the events after these */
     next: string;
   }>;
 
@@ -668,9 +670,9 @@ export interface Operations {
     name: string;
     /** or a document that is encoded already */
     mapping: {
-      /** each by its name in the table */
+      /** the columns, each by its name in the table */
       columns: MappedColumn[];
-      /** what all rows have */
+      /** values for all rows */
       values: MappedValue[];
     } | Encoded;
   }, options?: CallOptions): Promise<{ success: boolean }>;
@@ -692,7 +694,7 @@ export interface Operations {
    */
   listCategories(
     input?: {
-      /** only categories whose name holds this, in any case */
+      /** only categories whose name contains this, in any case */
       q?: string;
       /** continues after an earlier page: its <next> */
       after?: string;
@@ -703,7 +705,7 @@ export interface Operations {
   ): Promise<
     {
       categories: Categories;
-      /** what ?after= takes for the next page */
+      /** the value of ?after= for the next page */
       next?: string;
     }
   >;
@@ -736,13 +738,13 @@ export interface Operations {
   addOwnKey(input: {
     /** or a document that is encoded already */
     key: {
-      /** what you call it; up to 64 characters */
+      /** a name for the key; up to 64 characters */
       label?: string;
-      /** left out: all that may be given */
+      /** if left out, all that this key may give */
       scopes?: ("read" | "products" | "webhooks" | "keys")[];
-      /** left out: all that may be given */
+      /** if left out, all that this key may give */
       networks?: string[];
-      /** left out: as late as may be */
+      /** if left out, the latest end that this key may give */
       expires_at?: string | null;
     } | Encoded;
   }, options?: CallOptions): Promise<{ key: NewKey }>;
@@ -790,13 +792,15 @@ export interface Operations {
       limit?: number;
     },
     options?: CallOptions,
-  ): Promise<{
-    refusals: Refusal[];
-    /** what ?after= takes for the next page */
-    next?: string;
-    /** sellers on these servers of the database are left out: they are away */
-    partial?: string[];
-  }>;
+  ): Promise<
+    {
+      refusals: Refusal[];
+      /** the value of ?after= for the next page */
+      next?: string;
+      /** database servers that cannot be reached; their sellers are left out */
+      partial?: string[];
+    }
+  >;
 
   /**
    * Your account. Your name, your limits and what counts against them, the id of the key that asks, and from where our requests to you come. Every key may read it.
@@ -820,9 +824,9 @@ export interface Operations {
         /** the seller's name */
         seller: string;
         trigger: Trigger;
-        /** yours; an event is recorded once for each */
+        /** your reference; each is recorded once */
         reference: string;
-        /** any elements, kept byte for byte */
+        /** any elements, stored unchanged */
         data?: unknown;
       } | Encoded;
     },
@@ -844,15 +848,17 @@ export interface Operations {
       after?: string;
       /** entries of a page, 1 to 250; 50 when left out */
       limit?: number;
-      /** seconds, up to 30: answers when a product changes, or then */
+      /** seconds to wait, up to 30, until a product changes */
       wait?: number;
     },
     options?: CallOptions,
-  ): Promise<{
-    products: Product[];
-    /** what ?after= takes for the next page */
-    next?: string;
-  }>;
+  ): Promise<
+    {
+      products: Product[];
+      /** the value of ?after= for the next page */
+      next?: string;
+    }
+  >;
 
   /**
    * List sellers. In the order of their creation, with their limits and what counts against them.
@@ -871,9 +877,9 @@ export interface Operations {
     options?: CallOptions,
   ): Promise<{
     sellers: Seller[];
-    /** what ?after= takes for the next page */
+    /** the value of ?after= for the next page */
     next?: string;
-    /** sellers on these servers of the database are left out: they are away */
+    /** database servers that cannot be reached; their sellers are left out */
     partial?: string[];
   }>;
 
@@ -934,13 +940,13 @@ export interface Operations {
     seller: string;
     /** or a document that is encoded already */
     key: {
-      /** what you call it; up to 64 characters */
+      /** a name for the key; up to 64 characters */
       label?: string;
-      /** left out: all that may be given */
+      /** if left out, all that this key may give */
       scopes?: ("read" | "products" | "webhooks" | "keys")[];
-      /** left out: all that may be given */
+      /** if left out, all that this key may give */
       networks?: string[];
-      /** left out: as late as may be */
+      /** if left out, the latest end that this key may give */
       expires_at?: string | null;
     } | Encoded;
   }, options?: CallOptions): Promise<{ key: NewKey }>;
@@ -964,7 +970,7 @@ export interface Operations {
     /** a seller's name or id */
     seller: string;
   }, options?: CallOptions): Promise<{
-    /** it is not shown again */
+    /** shown only once */
     webhook_secret: string;
   }>;
 
@@ -990,7 +996,7 @@ export interface Operations {
   ): Promise<
     {
       deliveries: LoggedDelivery[];
-      /** what ?after= takes for the next page */
+      /** the value of ?after= for the next page */
       next?: string;
     }
   >;
@@ -1015,9 +1021,9 @@ export interface Operations {
   ): Promise<
     {
       reviews: ReviewedProduct[];
-      /** what ?after= takes for the next page */
+      /** the value of ?after= for the next page */
       next?: string;
-      /** sellers on these servers of the database are left out: they are away */
+      /** database servers that cannot be reached; their sellers are left out */
       partial?: string[];
     }
   >;
@@ -1032,13 +1038,13 @@ export interface Operations {
     reviews: {
       product: string;
       decision: "approved" | "rejected";
-      /** a word of the operator's */
+      /** a code that the operator chose */
       code?: string;
       /** a field of the product */
       field?: string;
       /** what is wrong, and what would be right */
       message?: string;
-      /** as it was read; refused if the product was changed since */
+      /** the product's changed_at as you read it; refused if the product was changed since */
       changed_at?: string;
     }[] | Encoded;
   }, options?: CallOptions): Promise<{ success: boolean }>;
@@ -1053,7 +1059,7 @@ export interface Operations {
     options?: CallOptions,
   ): Promise<{
     reasons: {
-      /** a word of yours */
+      /** a code that you choose */
       code: string;
       /** a field of the product */
       field?: string;
@@ -1070,7 +1076,7 @@ export interface Operations {
   putReasons(input: {
     /** or a document that is encoded already */
     reasons: {
-      /** a word of yours */
+      /** a code that you choose */
       code: string;
       /** a field of the product */
       field?: string;
@@ -1095,7 +1101,7 @@ export interface Operations {
   ): Promise<
     {
       categories: Categories;
-      /** what ?after= takes for the next page */
+      /** the value of ?after= for the next page */
       next?: string;
     }
   >;
@@ -1108,11 +1114,11 @@ export interface Operations {
   putCategories(input: {
     /** or a document that is encoded already */
     categories: {
-      /** true: products may name these categories alone */
+      /** true: products may have only these categories */
       closed?: boolean;
       category?: Category[];
     } | Encoded;
-    /** true does everything but the write */
+    /** true: check everything, but store nothing */
     dry_run?: boolean;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
@@ -1126,9 +1132,9 @@ export interface Operations {
     trigger_name: Trigger;
     /** or a document that is encoded already */
     trigger: {
-      /** when it is sent, and what its data mean */
+      /** when the trigger is sent, and what its data mean */
       about?: string | null;
-      /** data of such an event */
+      /** an example of the event's data */
       example?: unknown;
     } | Encoded;
   }, options?: CallOptions): Promise<{ success: boolean }>;
@@ -1158,13 +1164,15 @@ export interface Operations {
       limit?: number;
     },
     options?: CallOptions,
-  ): Promise<{
-    refusals: Refusal[];
-    /** what ?after= takes for the next page */
-    next?: string;
-    /** sellers on these servers of the database are left out: they are away */
-    partial?: string[];
-  }>;
+  ): Promise<
+    {
+      refusals: Refusal[];
+      /** the value of ?after= for the next page */
+      next?: string;
+      /** database servers that cannot be reached; their sellers are left out */
+      partial?: string[];
+    }
+  >;
 
   /**
    * The audit log. What operators changed and who did, the newest first.
@@ -1175,7 +1183,7 @@ export interface Operations {
     input?: {
       /** only those of this operator key, or of environment, command line or seller */
       who?: string;
-      /** only those about the seller that had this name then */
+      /** only those about the seller that had this name at that time */
       seller?: string;
       /** only those of this time and later */
       since?: string;
@@ -1187,11 +1195,13 @@ export interface Operations {
       limit?: number;
     },
     options?: CallOptions,
-  ): Promise<{
-    audit: AuditEntry[];
-    /** what ?after= takes for the next page */
-    next?: string;
-  }>;
+  ): Promise<
+    {
+      audit: AuditEntry[];
+      /** the value of ?after= for the next page */
+      next?: string;
+    }
+  >;
 
   /**
    * How things stand. What waits, which webhooks fail (the 100 that failed first), and the last 24 hours: uploads, images fetched and failed, deliveries tried; and how much room is on the disks of the process that answers.
@@ -1208,7 +1218,7 @@ export interface Operations {
       failing_webhooks: FailingWebhook[];
       hours: Hour[];
       disks: Disk[];
-      /** sellers on these servers of the database are left out: they are away */
+      /** database servers that cannot be reached; their sellers are left out */
       partial?: string[];
     }
   >;
@@ -1224,7 +1234,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{
     database: {
       engine: "sqlite" | "postgres" | "citus";
-      /** of each table, on several servers */
+      /** shards of each table, if there are several servers */
       shards?: number;
       servers: DatabaseServer[];
     };

@@ -145,26 +145,26 @@ export interface ProductAttribute {
 export interface ProductImage {
   url: string;
   alt?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   status?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   href?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   type?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   width?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   height?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   code?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   message?: string;
 }
 
 export type SentProduct = {
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   created_at?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   updated_at?: string;
   /** addresses a stored product */
   id?: string;
@@ -175,14 +175,14 @@ export type SentProduct = {
     amount: string;
     /** the price's currency code of ISO 4217, as in SEK */
     currency: string;
-    /** the value that it must have now, or nothing is changed */
+    /** the value that the field must have now; otherwise nothing is changed */
     expected?: string;
   };
   compare_at_price?: string | null;
   vat_rate?: string | null;
   quantity?: number | {
     value: number | null;
-    /** the value that it must have now, or nothing is changed */
+    /** the value that the field must have now; otherwise nothing is changed */
     expected?: number | "";
   } | null;
   availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
@@ -202,9 +202,9 @@ export type SentProduct = {
   categories?: string[] | null;
   attributes?: ProductAttribute[] | null;
   images?: ProductImage[] | null;
-  /** of the days before the present price began; ignored in what is sent */
+  /** the lowest price of the days before the current price began; ignored in requests */
   lowest_price?: unknown;
-  /** of a reviewed product; ignored in what is sent */
+  /** the review, if there is one; ignored in requests */
   review?: unknown;
 } & ({ id: string } | { sku: string });
 
@@ -213,9 +213,9 @@ export interface ProductCounts {
   created: number;
   updated: number;
   unchanged: number;
-  /** by an undo; left out where there are none */
+  /** deleted by an undo; left out if 0 */
   deleted?: number;
-  /** only with accept=valid; 0 is left out */
+  /** only with accept=valid; left out if 0 */
   refused?: number;
 }
 
@@ -236,12 +236,12 @@ export interface FormerProduct {
 }
 
 export interface CheckedProduct {
-  /** of a product that is stored */
+  /** left out for a new product */
   id?: string;
-  /** left out where a refused product has none */
+  /** left out if a refused product has none */
   sku?: string;
   result: "created" | "updated" | "unchanged" | "deleted" | "refused";
-  /** of a dry run with show=former: the stored product as it was when checked */
+  /** in a dry run with show=former: the stored product at the time of the check */
   former?: FormerProduct;
 }
 
@@ -252,7 +252,7 @@ export interface Detail {
   line?: number;
   column?: number;
   field?: string;
-  /** of a JSON document: where it is (RFC 6901) */
+  /** JSON pointer of the field (RFC 6901), for a document in JSON */
   pointer?: string;
   code: DetailCode;
   message: string;
@@ -265,7 +265,7 @@ export interface Warning {
   line?: number;
   field?: string;
   code: DetailCode;
-  /** the date, 00:00 UTC, from which it is refused */
+  /** the date from which it is refused, at 00:00 UTC */
   from: string;
   message: string;
 }
@@ -273,29 +273,29 @@ export interface Warning {
 export interface Warnings {
   /** the first 1,000 */
   warning: Warning[];
-  /** how many warnings there are besides */
+  /** how many more warnings there are */
   more?: number;
 }
 
 export interface DryRun {
   products: ProductCounts;
-  /** of each product of the document; only with show=former */
+  /** for each product of the document; only with show=former */
   results?: CheckedProduct[];
-  /** how many there are besides, beyond 4 MiB */
+  /** how many more results there are, beyond 4 MiB */
   not_listed?: number;
-  /** what was changed since, where an undo is tried */
+  /** for an undo: fields that were changed since */
   details?: Detail[];
-  /** how many details there are besides */
+  /** how many more details there are */
   more?: number;
-  /** what complete=quantity would set to 0; left out where that is nothing */
+  /** products that complete=quantity would set to 0; left out if there are none */
   missing?: {
     total: number;
     /** the first 1,000 */
     sku: string[];
-    /** how many there are besides */
+    /** how many more there are */
     more?: number;
   };
-  /** of rules that are not in force yet: the products are stored */
+  /** of rules that are not yet enforced; the products are stored */
   warnings?: Warnings;
 }
 
@@ -304,37 +304,37 @@ export interface ImageCounts {
   total: number;
   pending: number;
   stored: number;
-  /** on disk already */
+  /** already stored */
   reused: number;
   failed: number;
 }
 
 export interface MadeBy {
   key_id: string;
-  /** empty: it has none, or was deleted */
+  /** empty: the key has no label, or was deleted */
   label: string;
 }
 
 export interface UnsettledImage {
   url: string;
   status: "pending" | "failed";
-  /** finished ones */
+  /** finished attempts */
   attempts: number;
   code?: ImageCode;
   message?: string;
 }
 
 export interface Result {
-  /** not of a refused product */
+  /** left out for a refused product */
   id?: string;
-  /** left out where a refused product has none */
+  /** left out if a refused product has none */
   sku?: string;
   result: "created" | "updated" | "unchanged" | "deleted" | "refused";
   /** only images that are pending or have failed */
   image: UnsettledImage[];
-  /** of a refused product, the first 50 */
+  /** for a refused product, the first 50 */
   details?: Detail[];
-  /** how many details there are besides */
+  /** how many more details there are */
   more?: number;
 }
 
@@ -354,22 +354,22 @@ export interface Transaction {
   undone_by?: string;
   /** the import of which this is a part */
   import_id?: string;
-  /** as it was given; of an undo that of what it took back */
+  /** the name of the upload; of an undo, that of the undone upload */
   name?: string;
-  /** the key that asked for it */
+  /** the key that sent the request */
   key?: MadeBy;
-  /** of rules that are not in force yet: the products are stored; not in lists */
+  /** of rules that are not yet enforced; the products are stored; not in lists */
   warnings?: Warnings;
   /** not in lists */
   results?: Result[];
-  /** there are more: what ?after= takes to go on */
+  /** if there are more: the value of ?after= for the next page */
   next?: string;
 }
 
 export type ProductAttributes = {
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   created_at?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   updated_at?: string;
   /** addresses a stored product */
   id?: string;
@@ -379,17 +379,17 @@ export type ProductAttributes = {
     amount: string;
     /** the price's currency code of ISO 4217, as in SEK */
     currency: string;
-    /** the value that it must have now, or nothing is changed */
+    /** the value that the field must have now; otherwise nothing is changed */
     expected?: string;
   };
   compare_at_price?: string | null;
   vat_rate?: string | null;
   quantity?: number | {
     value: number | null;
-    /** the value that it must have now, or nothing is changed */
+    /** the value that the field must have now; otherwise nothing is changed */
     expected?: number | "";
   } | {
-    /** a difference, in place of a value: it is added to the present one */
+    /** a difference to add to the current value, instead of a value */
     change: number;
   } | null;
   availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
@@ -409,9 +409,9 @@ export type ProductAttributes = {
 
 export interface Import {
   import_id: string;
-  /** as it was given */
+  /** the name given */
   name?: string;
-  /** `images`: all is stored */
+  /** `images`: everything is stored, and images are being fetched */
   status:
     | "checking"
     | "refused"
@@ -423,25 +423,25 @@ export interface Import {
     | "failed";
   created_at: string;
   finished_at: string | null;
-  /** percent of the check, the storing and the images */
+  /** percent of checking, storing and fetching images */
   progress: number;
-  /** `total` is that of the document */
+  /** `total` counts all products of the document */
   products: ProductCounts;
-  /** of what is stored */
+  /** of stored products */
   images: ImageCounts;
-  /** true: nothing is stored, the counts are planned */
+  /** true: nothing is stored; the counts show what would be */
   dry_run?: boolean;
-  /** the import that this one takes back */
+  /** the import that this one undoes */
   undoes?: string;
-  /** the import that takes this one back */
+  /** the import that undid this one */
   undone_by?: string;
-  /** the key that asked for it */
+  /** the key that sent the request */
   key?: MadeBy;
   /** the first 1,000; not in lists */
   problems?: Detail[];
-  /** how many details there are besides */
+  /** how many more details there are */
   more?: number;
-  /** of rules that are not in force yet: the products are stored; not in lists */
+  /** of rules that are not yet enforced; the products are stored; not in lists */
   warnings?: Warnings;
 }
 
@@ -451,11 +451,11 @@ export interface SimilarProduct {
 }
 
 export interface ImportResult {
-  /** not of a product that is not stored */
+  /** left out if the product is not stored */
   id?: string;
-  /** left out where a refused product has none, and of a part not yet read */
+  /** left out if a refused product has none, or if the product is not yet read */
   sku?: string;
-  /** `not_stored`: not yet, or never */
+  /** `not_stored`: not stored yet, or not at all */
   result:
     | "created"
     | "updated"
@@ -465,13 +465,13 @@ export interface ImportResult {
     | "not_stored";
   /** only images that are pending or have failed */
   image: UnsettledImage[];
-  /** of a dry run with show=former: the stored product as it was when checked */
+  /** in a dry run with show=former: the stored product at the time of the check */
   former?: FormerProduct;
   /** of a dry run with show=former: a stored product whose SKU differs only in capital letters, zeros before it or invisible characters, where this one would be new */
   similar?: SimilarProduct;
-  /** of a refused product, the first 50 */
+  /** for a refused product, the first 50 */
   details?: Detail[];
-  /** how many details there are besides */
+  /** how many more details there are */
   more?: number;
 }
 
@@ -483,9 +483,9 @@ export interface LowestPrice {
 
 export interface ProductReview {
   state: "pending" | "approved" | "rejected";
-  /** since when; a product that was corrected and waits still has the former reason */
+  /** when the state began; a corrected product that waits still has the former reason */
   at: string;
-  /** a word of the operator's */
+  /** a code that the operator chose */
   code?: string;
   /** a field of the product */
   field?: string;
@@ -494,15 +494,15 @@ export interface ProductReview {
 }
 
 export interface Product {
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   created_at?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   updated_at?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   seller?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   seller_id?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   deleted_at?: string;
   id: string;
   sku?: string;
@@ -533,9 +533,9 @@ export interface Product {
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
-  /** of the days before the present price began; ignored in what is sent */
+  /** the lowest price of the days before the current price began; ignored in requests */
   lowest_price?: LowestPrice;
-  /** of a reviewed product; ignored in what is sent */
+  /** the review, if there is one; ignored in requests */
   review?: ProductReview;
 }
 
@@ -543,13 +543,13 @@ export interface PriceChange {
   at: string;
   /** the former price */
   from: string;
-  /** only where the currency changed */
+  /** only if the currency changed */
   from_currency?: string;
   /** the price since then */
   to: string;
-  /** of the price since then */
+  /** the currency of `to` */
   currency: string;
-  /** attribute, or upload, import or undo and its id */
+  /** attribute; or upload, import or undo with its id */
   by: string;
   /** the key that changed it */
   key_id?: string;
@@ -560,11 +560,11 @@ export interface Webhook {
   url: string;
   /** only json */
   format?: "xml" | "json";
-  /** only where it is disabled */
+  /** only if the webhook is disabled */
   disabled_at?: string;
-  /** the first failed try since the last success */
+  /** the first failed attempt since the last success */
   failing_since?: string;
-  /** why the last try failed */
+  /** why the last attempt failed */
   last_error?: string;
 }
 
@@ -579,7 +579,7 @@ export interface Attempt {
   url: string;
   started_at: string;
   duration_ms: number | null;
-  /** of the answer */
+  /** the status of the answer */
   status: number | null;
   /** why there was no answer */
   error: string;
@@ -591,18 +591,18 @@ export interface LoggedDelivery {
   state: DeliveryState;
   created_at: string;
   next_attempt_at: string | null;
-  /** the last ten */
+  /** the last ten attempts */
   attempts: Attempt[];
   /** only for operators */
   trigger?: Trigger;
   /** only for operators; a test event has none */
   reference?: string;
-  /** only for operators, in a state in which it stays */
+  /** only for operators, in a final state */
   settled_at?: string;
 }
 
 export interface DeliveredEvent {
-  /** true: the seller tries it */
+  /** true: a test event, which the seller requested */
   test?: boolean;
   id: string;
   trigger: Trigger;
@@ -615,15 +615,15 @@ export interface TriggerMeaning {
   name: Trigger;
   /** when the marketplace sends it */
   about: string;
-  /** what stands in the data of such an event */
+  /** an example of the event's data */
   example: unknown;
 }
 
 export interface MappedColumn {
   name: string;
-  /** as in an upload; empty: left out */
+  /** the field, as in an upload; empty: the column is left out */
   field: string;
-  /** of numbers that say none */
+  /** the unit of numbers without one */
   unit?: string;
 }
 
@@ -636,14 +636,14 @@ export interface MappedValue {
 export interface Mapping {
   name: string;
   updated_at: string;
-  /** each by its name in the table */
+  /** the columns, each by its name in the table */
   columns: MappedColumn[];
-  /** what all rows have */
+  /** values for all rows */
   values: MappedValue[];
 }
 
 export interface CategoryRule {
-  /** the field that the rule is about; or else attribute */
+  /** the field that the rule concerns; a rule has either field or attribute */
   field?:
     | "description"
     | "compare_at_price"
@@ -657,24 +657,24 @@ export interface CategoryRule {
     | "handling_days"
     | "parent_sku"
     | "images";
-  /** the name of the attribute that the rule is about */
+  /** the name of the attribute that the rule concerns */
   attribute?: string;
   /** true: a product must have it */
   required?: boolean;
   /** the rule warns before this day and refuses from 00:00 UTC on */
   from?: string;
-  /** the values that are allowed; none: any */
+  /** the allowed values; none: any value is allowed */
   value?: string[];
 }
 
 export interface Category {
-  /** as products name it */
+  /** the name that products use */
   name: string;
   rule?: CategoryRule[];
 }
 
 export interface Categories {
-  /** true: products may name these categories alone */
+  /** true: products may have only these categories */
   closed?: boolean;
   category?: Category[];
 }
@@ -682,17 +682,17 @@ export interface Categories {
 export interface SellerKey {
   key_id: string;
   label: string;
-  /** how the key begins; empty for an old one */
+  /** the first characters of the key; empty for an old key */
   prefix: string;
   created_at: string;
   /** to the minute */
   last_used_at: string | null;
-  /** empty: it was not revoked */
+  /** empty: not revoked */
   revoked_at: string | null;
   scopes: ("read" | "products" | "webhooks" | "keys")[];
-  /** CIDRs; none: it may come from everywhere */
+  /** CIDRs; none: the key may be used from everywhere */
   networks: string[];
-  /** empty: it does not end by itself */
+  /** empty: the key does not expire */
   expires_at: string | null;
   /** true: the key of this request; only for sellers */
   current?: boolean;
@@ -704,37 +704,37 @@ export interface NewKey {
   /** shown once */
   api_key: string;
   scopes: ("read" | "products" | "webhooks" | "keys")[];
-  /** CIDRs; none: it may come from everywhere */
+  /** CIDRs; none: the key may be used from everywhere */
   networks: string[];
-  /** empty: it does not end by itself */
+  /** empty: the key does not expire */
   expires_at: string | null;
 }
 
 export interface Refusal {
   at: string;
-  /** of several equal ones that of the first */
+  /** the id of the request; of the first one, if several were equal */
   request_id: string;
   /** how many equal requests were refused within a minute */
   times: number;
-  /** its name */
+  /** the seller's name */
   seller: string;
   key_id: string;
   /** where the request came from */
   client_address: string;
-  /** method and path; empty where there is no such path */
+  /** method and path; empty if there is no such route */
   route: string;
-  /** true: nothing would have been stored */
+  /** true: the request was a dry run */
   dry_run?: boolean;
-  /** of what was sent, as it was given */
+  /** the name of the upload or import */
   name?: string;
   status: number;
   code: ErrorCode;
   message: string;
-  /** bytes of the body; empty where none was read */
+  /** bytes of the body; empty if none was read */
   size: number | null;
   /** the first 50 */
   details?: Detail[];
-  /** how many details there are besides */
+  /** how many more details there are */
   more?: number;
 }
 
@@ -749,26 +749,26 @@ export interface Account {
   product_limit: number | null;
   /** bytes; empty: the default */
   image_quota: number | null;
-  /** where notices go; empty: nowhere */
+  /** where notices are sent; empty: nowhere */
   email: string;
-  /** since when the seller wants none there */
+  /** since when the seller wants no notices there */
   unsubscribed_at: string | null;
   /** which products an operator reviews */
   review: "none" | "new" | "changes";
   /** stored */
   products: number;
-  /** of stored images that count against the quota */
+  /** bytes of stored images, which count against the quota */
   image_bytes: number;
-  /** of documents of imports, which count as well */
+  /** bytes of import documents, which count against the quota as well */
   import_bytes: number;
-  /** in force */
+  /** valid keys */
   keys: number;
   webhooks: number;
   failing_webhooks: number;
   last_upload_at: string | null;
-  /** when a key was used, to the minute */
+  /** when a key was last used, to the minute */
   last_used_at: string | null;
-  /** of the key that asks */
+  /** the key of this request */
   key_id?: string;
   /** CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator */
   source_addresses: string[];
@@ -785,24 +785,24 @@ export interface Seller {
   product_limit: number | null;
   /** bytes; empty: the default */
   image_quota: number | null;
-  /** where notices go; empty: nowhere */
+  /** where notices are sent; empty: nowhere */
   email: string;
-  /** since when the seller wants none there */
+  /** since when the seller wants no notices there */
   unsubscribed_at: string | null;
   /** which products an operator reviews */
   review: "none" | "new" | "changes";
   /** stored */
   products: number;
-  /** of stored images that count against the quota */
+  /** bytes of stored images, which count against the quota */
   image_bytes: number;
-  /** of documents of imports, which count as well */
+  /** bytes of import documents, which count against the quota as well */
   import_bytes: number;
-  /** in force */
+  /** valid keys */
   keys: number;
   webhooks: number;
   failing_webhooks: number;
   last_upload_at: string | null;
-  /** when a key was used, to the minute */
+  /** when a key was last used, to the minute */
   last_used_at: string | null;
 }
 
@@ -817,13 +817,13 @@ export interface NewSeller {
 }
 
 export interface ReviewedProduct {
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   created_at?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   updated_at?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   seller?: string;
-  /** only in what is read out; ignored in what is sent */
+  /** only in answers; ignored in requests */
   seller_id?: string;
   id: string;
   sku?: string;
@@ -854,16 +854,16 @@ export interface ReviewedProduct {
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
-  /** of the days before the present price began; ignored in what is sent */
+  /** the lowest price of the days before the current price began; ignored in requests */
   lowest_price?: LowestPrice;
-  /** of a reviewed product; ignored in what is sent */
+  /** the review, if there is one; ignored in requests */
   review?: ProductReview;
   /** the version to review */
   changed_at: string;
-  /** since the last approval; none of a product that was never approved */
+  /** fields changed since the last approval; none if the product was never approved */
   changed:
     ("title" | "description" | "gtin" | "brand" | "categories" | "images")[];
-  /** the former values of what changed; one that was empty is left out */
+  /** former values of the changed fields; left out where they were empty */
   former?: {
     title?: string;
     description?: string;
@@ -877,11 +877,11 @@ export interface ReviewedProduct {
 export interface AuditEntry {
   id: string;
   at: string;
-  /** an operator key's name, environment or command line */
+  /** the name of an operator key; or environment, command line or seller */
   who: string;
-  /** in the words of the command */
+  /** the command for the same change */
   action: string;
-  /** its name then; empty where it is about none */
+  /** the seller's name at that time; empty if no seller is concerned */
   seller: string;
   detail: string;
 }
@@ -895,9 +895,9 @@ export interface Backlog {
   imports: number;
   /** to be sent to sellers or the operator */
   notices: number;
-  /** their webhooks are disabled */
+  /** deliveries of disabled webhooks */
   held_deliveries?: number;
-  /** their schedule has run out */
+  /** deliveries whose retry schedule has ended */
   exhausted_deliveries?: number;
   /** products that wait for a review */
   pending_reviews?: number;
@@ -909,7 +909,7 @@ export interface Queue {
   /** jobs that are not done; counts stop at 100,000 */
   waiting: number;
   in_progress: number;
-  /** how long a job is due; not where jobs wait for others */
+  /** how long the oldest job has been due; left out if jobs wait for others */
   oldest_due_seconds?: number;
 }
 
@@ -917,7 +917,7 @@ export interface FailingWebhook {
   seller: string;
   trigger: Trigger;
   url: string;
-  /** tries since the last success */
+  /** failed attempts since the last success */
   failures: number;
   failing_since: string;
   disabled_at?: string;
@@ -935,7 +935,7 @@ export interface Hour {
 export interface Disk {
   holds: "data" | "images";
   free_percent: number;
-  /** true: less than 10 % is free, until 12 % are again */
+  /** true: less than 10 % is free; stays true until 12 % are free */
   low?: boolean;
 }
 
@@ -944,7 +944,7 @@ export interface DatabaseServer {
   name: string;
   state: "up" | "away";
   sellers: number;
-  /** not while it is away */
+  /** left out while the server cannot be reached */
   bytes?: number;
 }
 
@@ -953,6 +953,6 @@ export interface ServiceError {
   message: string;
   request_id: string;
   details?: Detail[];
-  /** how many details there are besides */
+  /** how many more details there are */
   more?: number;
 }

@@ -75,8 +75,8 @@ const PRODUCT_COUNTS = named(
   one("created", COUNT),
   one("updated", COUNT),
   one("unchanged", COUNT),
-  maybe("deleted", COUNT, "by an undo; left out where there are none"),
-  maybe("refused", COUNT, "only with accept=valid; 0 is left out"),
+  maybe("deleted", COUNT, "deleted by an undo; left out if 0"),
+  maybe("refused", COUNT, "only with accept=valid; left out if 0"),
 );
 
 const IMAGE_COUNTS = named(
@@ -84,7 +84,7 @@ const IMAGE_COUNTS = named(
   one("total", COUNT, "references; a URL used twice counts twice"),
   one("pending", COUNT),
   one("stored", COUNT),
-  one("reused", COUNT, "on disk already"),
+  one("reused", COUNT, "already stored"),
   one("failed", COUNT),
 );
 
@@ -94,9 +94,9 @@ const MADE_BY = maybe(
   named(
     "made_by",
     one("key_id", UUID),
-    one("label", STRING, "empty: it has none, or was deleted"),
+    one("label", STRING, "empty: the key has no label, or was deleted"),
   ),
-  "the key that asked for it",
+  "the key that sent the request",
 );
 
 const COUNTERS = [
@@ -117,7 +117,7 @@ const COUNTERS = [
   maybe(
     "name",
     STRING,
-    "as it was given; of an undo that of what it took back",
+    "the name of the upload; of an undo, that of the undone upload",
   ),
   MADE_BY,
 ];
@@ -129,7 +129,11 @@ const DETAIL = named(
   maybe("line", COUNT),
   maybe("column", COUNT),
   maybe("field", STRING),
-  maybe("pointer", STRING, "of a JSON document: where it is (RFC 6901)"),
+  maybe(
+    "pointer",
+    STRING,
+    "JSON pointer of the field (RFC 6901), for a document in JSON",
+  ),
   one("code", word(Object.keys(DETAIL_CODES)), listOf(DETAIL_CODES)),
   one("message", STRING),
 );
@@ -137,7 +141,7 @@ const DETAIL = named(
 const DETAILS = named(
   "details",
   many("detail", DETAIL),
-  maybe("more", COUNT, "how many details there are besides"),
+  maybe("more", COUNT, "how many more details there are"),
 );
 
 const WARNING = named(
@@ -147,7 +151,7 @@ const WARNING = named(
   maybe("line", COUNT),
   maybe("field", STRING),
   one("code", word(Object.keys(DETAIL_CODES)), listOf(DETAIL_CODES)),
-  one("from", STRING, "the date, 00:00 UTC, from which it is refused"),
+  one("from", STRING, "the date from which it is refused, at 00:00 UTC"),
   one("message", STRING),
 );
 
@@ -155,32 +159,32 @@ const WARNINGS = {
   ...named(
     "warnings",
     many("warning", WARNING, { about: "the first 1,000" }),
-    maybe("more", COUNT, "how many warnings there are besides"),
+    maybe("more", COUNT, "how many more warnings there are"),
   ),
   isObject: true as const,
 };
-const OF_RULES = "of rules that are not in force yet: the products are stored";
+const OF_RULES = "of rules that are not yet enforced; the products are stored";
 
 const UNSETTLED_IMAGE = named(
   "unsettled_image",
   one("url", STRING),
   one("status", word(["pending", "failed"])),
-  one("attempts", COUNT, "finished ones"),
+  one("attempts", COUNT, "finished attempts"),
   maybe("code", word(Object.keys(IMAGE_CODES)), listOf(IMAGE_CODES)),
   maybe("message", STRING),
 );
 
 const RESULT = named(
   "result",
-  maybe("id", UUID, "not of a refused product"),
-  maybe("sku", STRING, "left out where a refused product has none"),
+  maybe("id", UUID, "left out for a refused product"),
+  maybe("sku", STRING, "left out if a refused product has none"),
   one("result", word(Object.keys(NO_PRODUCTS) as ProductResult[])),
   many(
     "image",
     UNSETTLED_IMAGE,
     { about: "only images that are pending or have failed" },
   ),
-  maybe("details", DETAILS, "of a refused product, the first 50"),
+  maybe("details", DETAILS, "for a refused product, the first 50"),
 );
 
 const TRANSACTION = named(
@@ -191,7 +195,11 @@ const TRANSACTION = named(
     "results",
     elements(
       many("product", RESULT),
-      maybe("next", CURSOR_TEXT, "there are more: what ?after= takes to go on"),
+      maybe(
+        "next",
+        CURSOR_TEXT,
+        "if there are more: the value of ?after= for the next page",
+      ),
     ),
     "not in lists",
   ),
@@ -200,23 +208,35 @@ const TRANSACTION = named(
 const IMPORT = named(
   "import",
   one("import_id", UUID),
-  maybe("name", STRING, "as it was given"),
-  one("status", word(IMPORT_STATUSES), "`images`: all is stored"),
+  maybe("name", STRING, "the name given"),
+  one(
+    "status",
+    word(IMPORT_STATUSES),
+    "`images`: everything is stored, and images are being fetched",
+  ),
   one("created_at", TIME),
   one("finished_at", TIME_OR_EMPTY),
-  one("progress", COUNT, "percent of the check, the storing and the images"),
-  one("products", PRODUCT_COUNTS, "`total` is that of the document"),
-  one("images", IMAGE_COUNTS, "of what is stored"),
-  maybe("dry_run", BOOLEAN, "true: nothing is stored, the counts are planned"),
-  maybe("undoes", UUID, "the import that this one takes back"),
-  maybe("undone_by", UUID, "the import that takes this one back"),
+  one("progress", COUNT, "percent of checking, storing and fetching images"),
+  one(
+    "products",
+    PRODUCT_COUNTS,
+    "`total` counts all products of the document",
+  ),
+  one("images", IMAGE_COUNTS, "of stored products"),
+  maybe(
+    "dry_run",
+    BOOLEAN,
+    "true: nothing is stored; the counts show what would be",
+  ),
+  maybe("undoes", UUID, "the import that this one undoes"),
+  maybe("undone_by", UUID, "the import that undid this one"),
   MADE_BY,
   maybe("problems", DETAILS, "the first 1,000; not in lists"),
   maybe("warnings", WARNINGS, `${OF_RULES}; not in lists`),
 );
 
 const WITH_FORMER =
-  "of a dry run with show=former: the stored product as it was when checked";
+  "in a dry run with show=former: the stored product at the time of the check";
 
 const SIMILAR = named(
   "similar_product",
@@ -226,13 +246,17 @@ const SIMILAR = named(
 
 const IMPORT_RESULT = named(
   "import_result",
-  maybe("id", UUID, "not of a product that is not stored"),
+  maybe("id", UUID, "left out if the product is not stored"),
   maybe(
     "sku",
     STRING,
-    "left out where a refused product has none, and of a part not yet read",
+    "left out if a refused product has none, or if the product is not yet read",
   ),
-  one("result", word(IMPORT_RESULTS), "`not_stored`: not yet, or never"),
+  one(
+    "result",
+    word(IMPORT_RESULTS),
+    "`not_stored`: not stored yet, or not at all",
+  ),
   many(
     "image",
     UNSETTLED_IMAGE,
@@ -246,13 +270,13 @@ const IMPORT_RESULT = named(
       "in capital letters, zeros before it or invisible characters, where " +
       "this one would be new",
   ),
-  maybe("details", DETAILS, "of a refused product, the first 50"),
+  maybe("details", DETAILS, "for a refused product, the first 50"),
 );
 
 const CHECKED_PRODUCT = named(
   "checked_product",
-  maybe("id", UUID, "of a product that is stored"),
-  maybe("sku", STRING, "left out where a refused product has none"),
+  maybe("id", UUID, "left out for a new product"),
+  maybe("sku", STRING, "left out if a refused product has none"),
   one("result", word(Object.keys(NO_PRODUCTS) as ProductResult[])),
   maybe("former", FORMER, WITH_FORMER),
 );
@@ -264,19 +288,24 @@ const DRY_RUN = named(
     "results",
     elements(
       many("product", CHECKED_PRODUCT),
-      maybe("not_listed", COUNT, "how many there are besides, beyond 4 MiB"),
+      maybe(
+        "not_listed",
+        COUNT,
+        "how many more results there are, beyond 4 MiB",
+      ),
     ),
-    "of each product of the document; only with show=former",
+    "for each product of the document; only with show=former",
   ),
-  maybe("details", DETAILS, "what was changed since, where an undo is tried"),
+  maybe("details", DETAILS, "for an undo: fields that were changed since"),
   maybe(
     "missing",
     elements(
       one("total", COUNT),
       many("sku", STRING, { about: "the first 1,000" }),
-      maybe("more", COUNT, "how many there are besides"),
+      maybe("more", COUNT, "how many more there are"),
     ),
-    "what complete=quantity would set to 0; left out where that is nothing",
+    "products that complete=quantity would set to 0; left out if " +
+      "there are none",
   ),
   maybe("warnings", WARNINGS, OF_RULES),
 );
@@ -286,7 +315,7 @@ export const TRIGGER_ENTRY: Shape<XmlNode> = named(
   "trigger_meaning",
   one("name", word(TRIGGERS)),
   one("about", STRING, "when the marketplace sends it"),
-  one("example", ANY, "what stands in the data of such an event"),
+  one("example", ANY, "an example of the event's data"),
 ) as Shape<XmlNode>;
 
 const LISTED_CATEGORIES: Shape<
@@ -304,28 +333,32 @@ const PRICE_CHANGE = named(
   "price_change",
   one("at", TIME),
   one("from", STRING, "the former price"),
-  maybe("from_currency", STRING, "only where the currency changed"),
+  maybe("from_currency", STRING, "only if the currency changed"),
   one("to", STRING, "the price since then"),
-  one("currency", STRING, "of the price since then"),
-  one("by", STRING, "attribute, or upload, import or undo and its id"),
+  one("currency", STRING, "the currency of `to`"),
+  one("by", STRING, "attribute; or upload, import or undo with its id"),
   maybe("key_id", UUID, "the key that changed it"),
 );
 
 const REFUSAL = named(
   "refusal",
   one("at", TIME),
-  one("request_id", UUID, "of several equal ones that of the first"),
+  one(
+    "request_id",
+    UUID,
+    "the id of the request; of the first one, if several were equal",
+  ),
   one("times", COUNT, "how many equal requests were refused within a minute"),
-  one("seller", STRING, "its name"),
+  one("seller", STRING, "the seller's name"),
   one("key_id", UUID),
   one("client_address", STRING, "where the request came from"),
-  one("route", STRING, "method and path; empty where there is no such path"),
-  maybe("dry_run", BOOLEAN, "true: nothing would have been stored"),
-  maybe("name", STRING, "of what was sent, as it was given"),
+  one("route", STRING, "method and path; empty if there is no such route"),
+  maybe("dry_run", BOOLEAN, "true: the request was a dry run"),
+  maybe("name", STRING, "the name of the upload or import"),
   one("status", COUNT),
   one("code", word(Object.keys(ERRORS))),
   one("message", STRING),
-  one("size", orEmpty(COUNT), "bytes of the body; empty where none was read"),
+  one("size", orEmpty(COUNT), "bytes of the body; empty if none was read"),
   maybe("details", DETAILS, "the first 50"),
 );
 
@@ -349,9 +382,13 @@ const WEBHOOK = named(
   one("trigger", word(TRIGGERS)),
   one("url", STRING),
   maybe("format", word(WEBHOOK_FORMATS), "only json"),
-  maybe("disabled_at", TIME, "only where it is disabled"),
-  maybe("failing_since", TIME, "the first failed try since the last success"),
-  maybe("last_error", STRING, "why the last try failed"),
+  maybe("disabled_at", TIME, "only if the webhook is disabled"),
+  maybe(
+    "failing_since",
+    TIME,
+    "the first failed attempt since the last success",
+  ),
+  maybe("last_error", STRING, "why the last attempt failed"),
 );
 
 const ATTEMPT = named(
@@ -360,7 +397,7 @@ const ATTEMPT = named(
   one("url", STRING),
   one("started_at", TIME),
   one("duration_ms", orEmpty(COUNT)),
-  one("status", orEmpty(COUNT), "of the answer"),
+  one("status", orEmpty(COUNT), "the status of the answer"),
   one("error", STRING, "why there was no answer"),
 );
 
@@ -371,10 +408,10 @@ const LOGGED_DELIVERY = named(
   one("state", word(DELIVERY_STATES)),
   one("created_at", TIME),
   one("next_attempt_at", TIME_OR_EMPTY),
-  one("attempts", elements(many("attempt", ATTEMPT)), "the last ten"),
+  one("attempts", elements(many("attempt", ATTEMPT)), "the last ten attempts"),
   maybe("trigger", word(TRIGGERS), "only for operators"),
   maybe("reference", STRING, "only for operators; a test event has none"),
-  maybe("settled_at", TIME, "only for operators, in a state in which it stays"),
+  maybe("settled_at", TIME, "only for operators, in a final state"),
 );
 
 /** `none` in the answer to an event for which no webhook is registered. */
@@ -398,21 +435,29 @@ const SELLER_PARTS = [
   ...LIMIT_NAMES.map((name): Child<Record<LimitName, number | null>> => ({
     ...one(name, orEmpty(COUNT), SELLER_LIMITS[name].about),
   })),
-  one("email", STRING, "where notices go; empty: nowhere"),
+  one("email", STRING, "where notices are sent; empty: nowhere"),
   one(
     "unsubscribed_at",
     TIME_OR_EMPTY,
-    "since when the seller wants none there",
+    "since when the seller wants no notices there",
   ),
   one("review", word(REVIEW_POLICIES), "which products an operator reviews"),
   one("products", COUNT, "stored"),
-  one("image_bytes", COUNT, "of stored images that count against the quota"),
-  one("import_bytes", COUNT, "of documents of imports, which count as well"),
-  one("keys", COUNT, "in force"),
+  one(
+    "image_bytes",
+    COUNT,
+    "bytes of stored images, which count against the quota",
+  ),
+  one(
+    "import_bytes",
+    COUNT,
+    "bytes of import documents, which count against the quota as well",
+  ),
+  one("keys", COUNT, "valid keys"),
   one("webhooks", COUNT),
   one("failing_webhooks", COUNT),
   one("last_upload_at", TIME_OR_EMPTY),
-  one("last_used_at", TIME_OR_EMPTY, "when a key was used, to the minute"),
+  one("last_used_at", TIME_OR_EMPTY, "when a key was last used, to the minute"),
 ] as const;
 
 const SELLER = named("seller", ...SELLER_PARTS);
@@ -420,11 +465,12 @@ const SELLER = named("seller", ...SELLER_PARTS);
 const ACCOUNT = named(
   "account",
   ...SELLER_PARTS,
-  maybe("key_id", UUID, "of the key that asks"),
+  maybe("key_id", UUID, "the key of this request"),
   one(
     "source_addresses",
     elements(many("source_address", STRING)),
-    "CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator",
+    "CIDRs from which our HEADs, downloads and deliveries come; " +
+      "none: ask the operator",
   ),
 );
 
@@ -439,8 +485,12 @@ const NEW_SELLER = named(
 
 const KEY_RIGHTS = [
   one("scopes", SCOPE_LIST),
-  one("networks", NETWORK_LIST, "CIDRs; none: it may come from everywhere"),
-  one("expires_at", TIME_OR_EMPTY, "empty: it does not end by itself"),
+  one(
+    "networks",
+    NETWORK_LIST,
+    "CIDRs; none: the key may be used from everywhere",
+  ),
+  one("expires_at", TIME_OR_EMPTY, "empty: the key does not expire"),
 ] as const;
 
 const NEW_KEY = named(
@@ -455,10 +505,14 @@ const KEY = named(
   "key",
   one("key_id", UUID),
   one("label", STRING),
-  one("prefix", STRING, "how the key begins; empty for an old one"),
+  one(
+    "prefix",
+    STRING,
+    "the first characters of the key; empty for an old key",
+  ),
   one("created_at", TIME),
   one("last_used_at", TIME_OR_EMPTY, "to the minute"),
-  one("revoked_at", TIME_OR_EMPTY, "empty: it was not revoked"),
+  one("revoked_at", TIME_OR_EMPTY, "empty: not revoked"),
   ...KEY_RIGHTS,
   maybe("current", BOOLEAN, "true: the key of this request; only for sellers"),
 );
@@ -467,17 +521,29 @@ const AUDIT_ENTRY = named(
   "audit_entry",
   one("id", UUID),
   one("at", TIME),
-  one("who", STRING, "an operator key's name, environment or command line"),
-  one("action", STRING, "in the words of the command"),
-  one("seller", STRING, "its name then; empty where it is about none"),
+  one(
+    "who",
+    STRING,
+    "the name of an operator key; or environment, command line or seller",
+  ),
+  one("action", STRING, "the command for the same change"),
+  one(
+    "seller",
+    STRING,
+    "the seller's name at that time; empty if no seller is concerned",
+  ),
   one("detail", STRING),
 );
 
 const BACKLOG = named(
   "backlog",
   ...QUEUE_NAMES.map((queue) => one(queue, COUNT, QUEUES[queue].about)),
-  maybe("held_deliveries", COUNT, "their webhooks are disabled"),
-  maybe("exhausted_deliveries", COUNT, "their schedule has run out"),
+  maybe("held_deliveries", COUNT, "deliveries of disabled webhooks"),
+  maybe(
+    "exhausted_deliveries",
+    COUNT,
+    "deliveries whose retry schedule has ended",
+  ),
   maybe("pending_reviews", COUNT, "products that wait for a review"),
   maybe("oldest_due_seconds", COUNT),
 );
@@ -490,7 +556,7 @@ const QUEUE = named(
   maybe(
     "oldest_due_seconds",
     COUNT,
-    "how long a job is due; not where jobs wait for others",
+    "how long the oldest job has been due; left out if jobs wait for others",
   ),
 );
 
@@ -499,7 +565,7 @@ const FAILING = named(
   one("seller", STRING),
   one("trigger", word(TRIGGERS)),
   one("url", STRING),
-  one("failures", COUNT, "tries since the last success"),
+  one("failures", COUNT, "failed attempts since the last success"),
   one("failing_since", TIME),
   maybe("disabled_at", TIME),
 );
@@ -508,13 +574,17 @@ const DISK = named(
   "disk",
   one("holds", word(DISKS)),
   one("free_percent", COUNT),
-  maybe("low", BOOLEAN, "true: less than 10 % is free, until 12 % are again"),
+  maybe(
+    "low",
+    BOOLEAN,
+    "true: less than 10 % is free; stays true until 12 % are free",
+  ),
 );
 
 const PARTIAL = maybe(
   "partial",
   named("partial", many("server", STRING)),
-  "sellers on these servers of the database are left out: they are away",
+  "database servers that cannot be reached; their sellers are left out",
 );
 
 const SERVER = named(
@@ -522,7 +592,7 @@ const SERVER = named(
   one("name", STRING, "host and port, or the file"),
   one("state", word(["up", "away"])),
   one("sellers", COUNT),
-  maybe("bytes", COUNT, "not while it is away"),
+  maybe("bytes", COUNT, "left out while the server cannot be reached"),
 );
 
 const HOUR: Shape<{ "@from": string } & Record<HourlyCount, number>> = {
@@ -537,7 +607,7 @@ const HOUR: Shape<{ "@from": string } & Record<HourlyCount, number>> = {
  */
 const CURSOR: typeof CURSOR_TEXT = { type: "cursor", ...CURSOR_TEXT };
 
-const NEXT = maybe("next", CURSOR, "what ?after= takes for the next page");
+const NEXT = maybe("next", CURSOR, "the value of ?after= for the next page");
 
 function orEmpty<V>({ content }: Shape<V>): Shape<V | null> {
   return { content: { ...content, empty: true } as TextForm };
@@ -548,7 +618,7 @@ export const ANSWERS = {
   error: [one("error", ERROR)],
   upload: [
     one("transaction_id", UUID),
-    maybe("refused", COUNT, "only with accept=valid; 0 is left out"),
+    maybe("refused", COUNT, "only with accept=valid; left out if 0"),
   ],
   dry_run: [one("dry_run", DRY_RUN)],
   undo_dry_run: [one("dry_run", DRY_RUN)],
@@ -582,7 +652,7 @@ export const ANSWERS = {
     NEXT,
   ],
   delivery: [one("delivery", DELIVERY)],
-  webhook_secret: [one("webhook_secret", STRING, "it is not shown again")],
+  webhook_secret: [one("webhook_secret", STRING, "shown only once")],
   event: [
     one("event_id", UUID),
     maybe("delivery", DELIVERY, "none: no webhook is registered"),
@@ -593,7 +663,7 @@ export const ANSWERS = {
       elements(many("event", DOCUMENTS.delivered_event)),
       "as they are or would be delivered",
     ),
-    one("next", CURSOR, "what ?after= takes for the events behind these"),
+    one("next", CURSOR, "the value of ?after= for the events after these"),
   ],
   recovery: [
     one(
@@ -603,7 +673,8 @@ export const ANSWERS = {
         maybe(
           "held",
           COUNT,
-          "those of them that wait until the disabled webhook is registered again",
+          "how many of them wait until the disabled webhook is " +
+            "registered again",
         ),
       ),
     ),
@@ -643,7 +714,11 @@ export const ANSWERS = {
       "database",
       elements(
         one("engine", word(ENGINES)),
-        maybe("shards", COUNT, "of each table, on several servers"),
+        maybe(
+          "shards",
+          COUNT,
+          "shards of each table, if there are several servers",
+        ),
         one("servers", elements(many("server", SERVER))),
       ),
     ),
@@ -657,7 +732,8 @@ export const ANSWERS = {
         maybe("queues", STRING),
         ...QUEUE_NAMES.map((queue) => maybe(QUEUES[queue].role, STRING)),
       ),
-      "to the operator alone; `ok`, or `failed: ` and why; `partly` while one " +
+      "to the operator alone; `ok`, or `failed: ` and why; `partly` " +
+        "while one " +
         "of several servers of the database is away",
     ),
     maybe("backlog", BACKLOG),

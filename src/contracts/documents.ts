@@ -64,15 +64,15 @@ function scalar(field: ScalarField, use: Use): Child {
   if (expectable && use !== "read") {
     attributes[EXPECTED] = {
       form: content,
-      about: "the value that it must have now, or nothing is changed",
+      about:
+        "the value that the field must have now; otherwise nothing is changed",
     };
   }
   if (difference !== undefined && use === "attributes") {
     attributes[CHANGE] = {
       form: difference.form,
       alone: true,
-      about:
-        "a difference, in place of a value: it is added to the present one",
+      about: "a difference to add to the current value, instead of a value",
       example: "-2",
     };
   }
@@ -97,7 +97,7 @@ function lineForm(max: number): TextForm {
 }
 
 /** The description of XML attributes that only the service sets. */
-export const READ_ONLY = "only in what is read out; ignored in what is sent";
+export const READ_ONLY = "only in answers; ignored in requests";
 
 function readOnly(names: readonly string[]): Record<string, Attribute> {
   const attribute: Attribute = { form: { kind: "string" }, about: READ_ONLY };
@@ -141,7 +141,8 @@ const REVIEW: Shape = {
     one(
       "at",
       TIME,
-      "since when; a product that was corrected and waits still has the former reason",
+      "when the state began; a corrected product that waits still " +
+        "has the former reason",
     ),
     ...REASON_PARTS,
   ],
@@ -180,12 +181,13 @@ function product(
       maybe(
         "lowest_price",
         sends ? ANY : LOWEST_PRICE,
-        "of the days before the present price began; ignored in what is sent",
+        "the lowest price of the days before the current price " +
+          "began; ignored in requests",
       ),
       maybe(
         "review",
         sends ? ANY : REVIEW,
-        "of a reviewed product; ignored in what is sent",
+        "the review, if there is one; ignored in requests",
       ),
       ...more,
     ],
@@ -245,7 +247,8 @@ export const REVIEWED_PRODUCT = product(
     one(
       "changed",
       elements(many("field", word(REVIEWED_FIELDS))),
-      "since the last approval; none of a product that was never approved",
+      "fields changed since the last approval; none if the product " +
+        "was never approved",
     ),
     maybe(
       "former",
@@ -257,7 +260,7 @@ export const REVIEWED_PRODUCT = product(
         list("categories", STRING),
         list("images", IMAGE),
       ),
-      "the former values of what changed; one that was empty is left out",
+      "former values of the changed fields; left out where they were empty",
     ),
   ],
 );

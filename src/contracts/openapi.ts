@@ -104,7 +104,10 @@ function plainSchema(
   });
   if (!members.some(([, { alone }]) => alone)) {
     const names = members.map(([name]) => name).join(" and ");
-    return { ...alone, description: `an object of ${names} is taken, too` };
+    return {
+      ...alone,
+      description: `an object of ${names} is accepted as well`,
+    };
   }
   const properties = Object.fromEntries(
     members.map(([name, { form, about }]) => [
@@ -157,7 +160,7 @@ class Components {
       type: "object",
       properties,
       ...(required.length > 0 && { required }),
-      ...(isNullable && { description: "null is taken, too" }),
+      ...(isNullable && { description: "null is accepted as well" }),
     };
     return orText ? { anyOf: [object, { type: "string" }] } : object;
   }
@@ -258,13 +261,13 @@ function pathParameter(name: string): Json {
 
 const HEADERS: Readonly<Record<string, Json>> = {
   "X-Request-Id": {
-    description: "names this request in the log of the service",
+    description: "identifies this request in the log of the service",
     schema: { type: "string", format: "uuid" },
   },
   "RateLimit-Limit": numberHeader("requests a minute"),
-  "RateLimit-Remaining": numberHeader("requests that may be sent at once now"),
+  "RateLimit-Remaining": numberHeader("requests that may be sent now"),
   "RateLimit-Reset": numberHeader(
-    "seconds until all that may be sent at once may be again",
+    "seconds until the burst allowance is full",
   ),
   "RateLimit-Policy": textHeader(
     "the limits by name (draft-ietf-httpapi-ratelimit-headers-11): q is how " +
@@ -454,10 +457,10 @@ function webhooks(
 }
 
 const SIGNATURE: Readonly<Record<string, string>> = {
-  "webhook-id": "the event's id; the same at every try",
-  "webhook-timestamp": "when this try was made, Unix seconds",
+  "webhook-id": "the event's id; the same in every attempt",
+  "webhook-timestamp": "the time of this attempt, in Unix seconds",
   "webhook-signature":
-    "v1, and the HMAC-SHA256 of id.timestamp.body, for each secret in force",
+    "v1, and the HMAC-SHA256 of id.timestamp.body, for each valid secret",
 };
 
 function operation(endpoint: Endpoint, components: Components): Json {
@@ -555,7 +558,7 @@ export function openApi(
     },
     servers: [{ url: "/" }],
     tags: [
-      { name: "seller", description: "With a seller's key." },
+      { name: "seller", description: "Requires a seller's key." },
       {
         name: "operator",
         description: "With the operator's key. Every GET of a seller is one " +
@@ -565,9 +568,10 @@ export function openApi(
       },
       {
         name: "metrics",
-        description: "With the key of SELLER_METRICS_KEY, or the operator's.",
+        description:
+          "Requires the key of SELLER_METRICS_KEY, or an operator's key.",
       },
-      { name: "public", description: "Without a key." },
+      { name: "public", description: "Requires no key." },
       { name: "webhooks", description: "What the service sends to sellers." },
     ],
     paths,

@@ -190,12 +190,12 @@ class Schema {
 
 /** `products-1.1.xsd`: the document of a bulk upload. */
 export function productsSchema(): string {
-  return documentSchema("Products as bulk takes them", DOCUMENTS.products);
+  return documentSchema("Products in a bulk upload", DOCUMENTS.products);
 }
 
 /** `attributes-1.1.xsd`: the document of `bulk_attributes`. */
 export function attributesSchema(): string {
-  const about = "Products as bulk_attributes takes them";
+  const about = "Products in bulk_attributes";
   return documentSchema(about, DOCUMENTS.attributes);
 }
 

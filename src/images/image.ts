@@ -73,11 +73,11 @@ export const IMAGE_CODES = {
   },
   image_rate_limited: {
     meaning: "The host answered 429; the service retries.",
-    remedy: "Wait. If all tries fail, have the host allow more requests.",
+    remedy: "Wait. If all attempts fail, have the host allow more requests.",
   },
   image_host_error: {
     meaning: "The host answered 5xx, 408 or 425; the service retries.",
-    remedy: "Wait. If all tries fail, repair the host.",
+    remedy: "Wait. If all attempts fail, repair the host.",
   },
   image_unavailable: {
     meaning: "The host answered with another status than 200.",
@@ -85,11 +85,11 @@ export const IMAGE_CODES = {
   },
   image_timeout: {
     meaning: "The host did not answer in time; the service retries.",
-    remedy: "Wait. If all tries fail, use a faster host.",
+    remedy: "Wait. If all attempts fail, use a faster host.",
   },
   image_incomplete: {
     meaning: "The connection broke before the image was complete.",
-    remedy: "Wait. If all tries fail, repair the host.",
+    remedy: "Wait. If all attempts fail, repair the host.",
   },
   image_host_unreachable: {
     meaning: "The name of the host has no address, or nothing listens there.",
@@ -216,15 +216,17 @@ export const CRASHES = 2;
 
 export const QUOTA_EXCEEDED: ImageFailure = {
   code: "image_quota_exceeded",
-  message:
-    "Your stored images, and the documents of your imports, would take more bytes than your quota allows; remove images that you do not need, wait for the end of your imports, or ask the operator for a larger quota.",
+  message: "Your stored images, and the documents of your imports, would " +
+    "take more bytes than your quota allows; remove images that you " +
+    "do not need, wait for the end of your imports, or ask the " +
+    "operator for a larger quota.",
   transient: false,
 };
 
 export const UNPROCESSABLE: ImageFailure = {
   code: "image_unprocessable",
-  message:
-    "The service failed repeatedly to read this image; save it again with another program.",
+  message: "The service failed repeatedly to read this image; save it " +
+    "again with another program.",
   transient: false,
 };
 

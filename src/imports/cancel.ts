@@ -32,7 +32,7 @@ export async function cancelImport(
       if (row.dry_run === 0) {
         throw new ServiceError(
           "conflict",
-          "This import is over; what it stored can be undone.",
+          "This import has ended; what it stored can be undone.",
         );
       }
       await deleteImport(tx, key);

@@ -93,12 +93,12 @@ function storable(row: Import | null): Import {
 
 function conflictOf(row: Import): string | null {
   if (row.dry_run === 0) {
-    return "This import is no dry run, or is stored already.";
+    return "This import is not a dry run, or is already stored.";
   }
   if (row.undoes !== null) {
     return "This is the dry run of an undo; send the undo without dry_run.";
   }
-  if (isOpen(row)) return "This dry run is not over; wait for its end.";
+  if (isOpen(row)) return "This dry run has not ended; wait for its end.";
   if (row.state !== "completed") {
     return `This dry run was ${row.state}, so there is nothing to store; send ` +
       "a corrected document.";

@@ -89,7 +89,7 @@ async function beginUndo(
   if (isOpen(row)) {
     throw new ServiceError(
       "conflict",
-      "This import is not over; wait for its end, or cancel it first.",
+      "This import has not ended; wait for its end, or cancel it first.",
     );
   }
   const by = await undoneBy(tx, { sellerNo: seller.no, importId: row.id });

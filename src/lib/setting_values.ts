@@ -101,8 +101,10 @@ export function parseDatabaseUrl(text: string): string | null {
   const urls = serverUrls(text);
   if (urls === null || !urls.every(isWellFormed)) {
     throw new SettingError(
-      "the value is not of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
-        "where commas may separate several HOST:PORT; write special characters " +
+      "the value is not of the form " +
+        "postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
+        "where commas may separate several HOST:PORT; write special " +
+        "characters " +
         "of the password in percent-encoding: @ is %40, / is %2F, # is %23.",
     );
   }
@@ -135,8 +137,9 @@ function checkParameters(parameters: URLSearchParams): void {
   const mode = parameters.get("sslmode") ?? "disable";
   if (!known || !SSL_MODES.includes(mode)) {
     throw new SettingError(
-      `behind the "?" only sslmode (${SSL_MODES.join(", ")}), sslrootcert ` +
-        "(a file of certificates), target_session_attrs and load_balance_hosts " +
+      `after the "?" only sslmode (${SSL_MODES.join(", ")}), sslrootcert ` +
+        "(a file of certificates), target_session_attrs and " +
+        "load_balance_hosts " +
         "are known, each once.",
     );
   }
@@ -147,13 +150,14 @@ function checkParameters(parameters: URLSearchParams): void {
   const target = parameters.get("target_session_attrs") ?? "read-write";
   if (target !== "read-write") {
     throw new SettingError(
-      "target_session_attrs can only be read-write, because the service writes.",
+      "target_session_attrs can only be read-write, because the " +
+        "service writes.",
     );
   }
   // `sslrootcert` without verification would be silently ignored.
   if (parameters.has("sslrootcert") && mode !== "verify-full") {
     throw new SettingError(
-      "sslrootcert is for sslmode=verify-full; nothing else looks at it.",
+      "sslrootcert is for sslmode=verify-full; nothing else uses it.",
     );
   }
 }
@@ -269,7 +273,8 @@ export function parseSmtpUrl(text: string): MailServer | null {
   if (!isSound) {
     throw new SettingError(
       "the value is not of the form smtp://USER:PASSWORD@HOST:PORT, with " +
-        "special characters in user and password percent-encoded; smtps:// is " +
+        "special characters in user and password percent-encoded; " +
+        "smtps:// is " +
         "for TLS from the first byte, and USER:PASSWORD@ may be left out.",
     );
   }
@@ -306,7 +311,8 @@ export function parseContact(text: string): string | null {
   const url = URL.parse(text);
   if (url !== null && /^(mailto|https):$/.test(url.protocol)) return url.href;
   throw new SettingError(
-    "it is neither an https URL nor mailto: with an address, as in mailto:security@example.com.",
+    "it is neither an https URL nor mailto: with an address, as in " +
+      "mailto:security@example.com.",
   );
 }
 

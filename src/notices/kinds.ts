@@ -443,12 +443,12 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     nature: "event",
     find: (sql, input) => imports(sql, input, "'completed'"),
     text: (detail) =>
-      `${importName(detail)} is through: ${
+      `${importName(detail)} has finished: ${
         countsOf(detail, ["created", "updated", "deleted", "refused"])
       } of ${detail.total} products.`,
     view: importView,
     many: {
-      text: (count) => `${count} imports are through.`,
+      text: (count) => `${count} imports have finished.`,
       view: "imports",
     },
   },
@@ -459,7 +459,7 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     find: (sql, input) => imports(sql, input, "'refused', 'failed'"),
     text: (detail) =>
       detail.state === "failed"
-        ? `${importName(detail)} could not be processed to its end.`
+        ? `${importName(detail)} could not be processed completely.`
         : `${importName(detail)} was refused: nothing of it is stored. ` +
           `Mistakes that were found: ${detail.problems}.`,
     view: importView,
@@ -485,7 +485,8 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     view: ({ view, id }) => `${view}/${id}`,
     many: {
       text: (count) =>
-        `Images of ${count} uploads could not be fetched, and are not tried again.`,
+        `Images of ${count} uploads could not be fetched, and are ` +
+        "not tried again.",
       view: "uploads",
     },
   },
@@ -513,7 +514,8 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     view: ({ id }) => `products/${id}`,
     many: {
       text: (count) =>
-        `${count} products were rejected. Correct them, and they are reviewed ` +
+        `${count} products were rejected. Correct them, and they ` +
+        "are reviewed " +
         "again.",
       view: "products?review=rejected",
     },
@@ -538,7 +540,8 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     nature: "state",
     find: exhausted,
     text: ({ seller, deliveries }) =>
-      `${deliveries} deliveries to ${seller} were given up: every try failed.`,
+      `${deliveries} deliveries to ${seller} were given up: every ` +
+      "attempt failed.",
     view: sellerView,
   },
   {
@@ -583,7 +586,7 @@ export const OBSERVED_KINDS = {
     name: "backup_old",
     recipient: "operator",
     text: ({ at }) =>
-      `The last backup is older than a day: it is of ${timeOf(at)}.`,
+      `The last backup is older than a day: it was made at ${timeOf(at)}.`,
     view: () => "overview",
   },
   reviews_waiting: {

@@ -35,7 +35,7 @@ export const REASON_LENGTHS = { code: 64, field: 200, message: 1_000 } as const;
 
 /** A reason of a rejection; each element is optional. */
 export const REASON_PARTS = [
-  maybe("code", STRING, "a word of the operator's"),
+  maybe("code", STRING, "a code that the operator chose"),
   maybe("field", STRING, "a field of the product"),
   maybe("message", STRING, "what is wrong, and what would be right"),
 ] as const;
@@ -49,7 +49,8 @@ const REVIEW = {
     maybe(
       "changed_at",
       STRING,
-      "as it was read; refused if the product was changed since",
+      "the product's changed_at as you read it; refused if the " +
+        "product was changed since",
     ),
   ),
 };

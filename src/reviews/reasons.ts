@@ -16,7 +16,11 @@ export const REASONS_LIMIT = 100;
 const [, FIELD, MESSAGE] = REASON_PARTS;
 const REASON = {
   name: "reason",
-  shape: elements(one("code", STRING, "a word of yours"), FIELD, MESSAGE),
+  shape: elements(
+    one("code", STRING, "a code that you choose"),
+    FIELD,
+    MESSAGE,
+  ),
 };
 
 /** The entries of the list. */

@@ -113,7 +113,9 @@ function excessRights(own: KeyRights, rights: KeyRights): Detail[] {
     ...(isLonger
       ? [tooMuchProblem(
         "expires_at",
-        `Your key ends at ${isoTime(own.expiresAt!)}; name no later end.`,
+        `Your key ends at ${
+          isoTime(own.expiresAt!)
+        }; choose an end before that.`,
       )]
       : []),
     ...(own.networks.length > 0 && rights.networks.length === 0

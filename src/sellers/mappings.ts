@@ -36,8 +36,14 @@ const MAPPED_COLUMN: Shape<
   textName: "name",
   content: { kind: "string" },
   attributes: {
-    field: { ...MAPPED.field, about: "as in an upload; empty: left out" },
-    unit: { form: { kind: "string" }, about: "of numbers that say none" },
+    field: {
+      ...MAPPED.field,
+      about: "the field, as in an upload; empty: the column is left out",
+    },
+    unit: {
+      form: { kind: "string" },
+      about: "the unit of numbers without one",
+    },
   },
 };
 const MAPPED_VALUE: Shape<{ "@field": string; "#text": string }> = {
@@ -51,9 +57,9 @@ export const MAPPING_PARTS = [
   one(
     "columns",
     elements(many("column", MAPPED_COLUMN)),
-    "each by its name in the table",
+    "the columns, each by its name in the table",
   ),
-  one("values", elements(many("value", MAPPED_VALUE)), "what all rows have"),
+  one("values", elements(many("value", MAPPED_VALUE)), "values for all rows"),
 ] as const;
 
 export const MAPPING = {
@@ -169,7 +175,7 @@ function mappingProblem(
     line: child.line,
     field: `${path}/${child.name}`,
     code: "unknown_element",
-    message: `<${item}> holds text alone, not <${child.name}>.`,
+    message: `<${item}> has only text, not <${child.name}>.`,
   };
 }
 

@@ -112,7 +112,7 @@ export function revokeOperatorKey(
     if (changed > 0) return [undefined, { seller: null, detail: name }];
     throw new ServiceError(
       "not_found",
-      `There is no operator key ${quote(name)} in force.`,
+      `There is no valid operator key ${quote(name)}.`,
     );
   });
 }

@@ -98,7 +98,7 @@ export function rotateOwnKey(
     if (!isInForce(former, now)) {
       throw new ServiceError(
         "conflict",
-        "This key is not in force; make a new one.",
+        "This key is not valid any more; make a new one.",
       );
     }
     const { label } = former;
@@ -172,9 +172,8 @@ async function addKeyTo(
     throw recordInvalid([{
       field: "key",
       code: "quota_exceeded",
-      message:
-        `You have ${KEYS_LIMIT} keys that are in force or were made in the ` +
-        "last 24 hours: revoke some, or wait a day.",
+      message: `You have ${KEYS_LIMIT} keys that are valid or were made in ` +
+        "the last 24 hours: revoke some, or wait a day.",
     }]);
   }
   const former = all.filter((one) => !counted.includes(one));

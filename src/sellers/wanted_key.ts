@@ -45,11 +45,15 @@ export const KEY = {
     maybe(
       "label",
       STRING,
-      `what you call it; up to ${LABEL_LENGTH} characters`,
+      `a name for the key; up to ${LABEL_LENGTH} characters`,
     ),
-    maybe("scopes", SENT_SCOPES, "left out: all that may be given"),
-    maybe("networks", SENT_NETWORKS, "left out: all that may be given"),
-    maybe("expires_at", TIME_OR_EMPTY, "left out: as late as may be"),
+    maybe("scopes", SENT_SCOPES, "if left out, all that this key may give"),
+    maybe("networks", SENT_NETWORKS, "if left out, all that this key may give"),
+    maybe(
+      "expires_at",
+      TIME_OR_EMPTY,
+      "if left out, the latest end that this key may give",
+    ),
   ),
 };
 
@@ -174,7 +178,9 @@ function readEnd(text: string, now: number): ReadResult<number> {
   if (time > now) return ok(time);
   return invalid(
     "out_of_range",
-    `is ${quote(text)}, which is over; it must be later than ${isoTime(now)}.`,
+    `is ${quote(text)}, which has passed; it must be later than ${
+      isoTime(now)
+    }.`,
   );
 }
 

@@ -32,7 +32,10 @@ export interface Event {
 export const DELIVERED_EVENT: Shape<XmlNode> = {
   type: "delivered_event",
   attributes: {
-    test: { form: { kind: "boolean" }, about: "true: the seller tries it" },
+    test: {
+      form: { kind: "boolean" },
+      about: "true: a test event, which the seller requested",
+    },
   },
   content: [
     one("id", UUID),

@@ -17,8 +17,8 @@ export const EVENT = {
   shape: inAnyOrder(
     one("seller", STRING, "the seller's name"),
     one("trigger", word(TRIGGERS)),
-    one("reference", STRING, "yours; an event is recorded once for each"),
-    maybe("data", ANY, "any elements, kept byte for byte"),
+    one("reference", STRING, "your reference; each is recorded once"),
+    maybe("data", ANY, "any elements, stored unchanged"),
   ),
 };
 

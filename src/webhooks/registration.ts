@@ -19,7 +19,11 @@ export const WEBHOOK = {
   shape: inAnyOrder(
     one("trigger", word(TRIGGERS)),
     one("url", STRING),
-    maybe("format", word(WEBHOOK_FORMATS), "of deliveries; xml without it"),
+    maybe(
+      "format",
+      word(WEBHOOK_FORMATS),
+      "format of deliveries; xml by default",
+    ),
   ),
 };
 

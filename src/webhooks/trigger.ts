@@ -72,7 +72,7 @@ export const TRIGGER_EXAMPLES = {
       "<message>An image shows a logo.</message></review>",
   },
   import_finished: {
-    when: "an import is over, a dry run as well",
+    when: "an import has ended, including dry runs",
     data:
       "<import><import_id>01a1f8b9-1c8d-7e32-8c20-2f1d3b4a5c6e</import_id>" +
       "<name>catalogue.csv</name><status>completed</status><products>" +

@@ -24,9 +24,9 @@ export const MEANING = {
     maybe(
       "about",
       text({ kind: "text", max: ABOUT_LENGTH, empty: true }),
-      "when it is sent, and what its data mean",
+      "when the trigger is sent, and what its data mean",
     ),
-    maybe("example", ANY, "data of such an event"),
+    maybe("example", ANY, "an example of the event's data"),
   ),
 };
 

@@ -83,7 +83,7 @@ Deno.test("seller list --quota lists who comes near a quota, and how near", asyn
   await app.app.db.write((tx) => addUsage(tx, 1, "image_bytes", 200));
   await app.app.db.write((tx) => addUsage(tx, 1, "import_bytes", 300));
   assertEquals(await near("81"), [
-    "acme  500 of 600 bytes of images, 300 of them of documents of imports",
+    "acme  500 of 600 bytes of images, 300 of them for documents of imports",
   ]);
   const { mistakes } = await assertRejects(() => near("most"), UsageError);
   assertMatch(mistakes[0], /^--quota .*a whole number of percent, 0 to 100/);
@@ -154,7 +154,7 @@ Deno.test("seller refusals: says what was looked through where there is none, an
       ...["seller", "refusals", "acme", ...flags],
     );
   const ending =
-    "; failures of the service (5xx) are in its log alone, as request_refused";
+    "; failures of the service (5xx) are only in its log, as request_refused";
   assertEquals(await refusals(), []);
   assertEquals(told.splice(0), [
     `no refused request in the last 30 days${ending}`,

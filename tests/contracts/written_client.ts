@@ -97,7 +97,7 @@ function arrayIn(shape: Shape): Child | null {
 /** Without what the client does itself, or the type says. */
 function comment(text: string | undefined): string {
   if (text === undefined) return "";
-  const said = text.replace("; percent-encode what is special", "")
+  const said = text.replace("; percent-encode special characters", "")
     .replace(/; required$/, "");
   return `/** ${said} */\n`;
 }

@@ -99,5 +99,5 @@ Deno.test("an error that nothing caught is a line of the log, and ends the servi
   assertEquals(JSON.parse(started).event, "started");
   assertEquals(JSON.parse(uncaught).event, "uncaught_error");
   assert(JSON.parse(uncaught).error.startsWith("Error: on purpose"), uncaught);
-  assertEquals(reason, "error: an error that nothing caught ended the service");
+  assertEquals(reason, "error: an uncaught error ended the service");
 });

@@ -38,7 +38,10 @@ bothEngines.test("a seller gets one mail of all that happened, then none for an 
   const [{ to, text, headers }] = mail.received;
   assertEquals(to, EMAIL);
   assertEquals(headers.get("subject"), "acme: 2 things to know");
-  assertStringIncludes(text, "The import stock.xml is through: 1 created of 1");
+  assertStringIncludes(
+    text,
+    "The import stock.xml has finished: 1 created of 1",
+  );
   assertStringIncludes(text, `https://sell.example/#/imports/${first.id}`);
   assertStringIncludes(text, "The import bad.xml was refused: nothing of it");
   assertStringIncludes(text, `https://sell.example/#/imports/${second.id}`);

@@ -95,8 +95,8 @@ function checkCursor(after: number, { last }: Listable): void {
     field: "after",
     code: "not_allowed",
     message: `after is ${after}, and your last event is number ${last}; it ` +
-      "must be what the <next> of this list held. If it was, the service was " +
-      "restored from a backup: begin without after.",
+      "must be the <next> of an earlier page. If it is, the service " +
+      "was restored from a backup: begin again without after.",
   }]);
 }
 

@@ -81,7 +81,7 @@ function valueText(
   const problemOf = (text: string): Problem => {
     const result = readText(text);
     if ("problem" in result) return result.problem;
-    throw new Error(`nothing is wrong with ${quote(text)}`);
+    throw new Error(`there is no problem with ${quote(text)}`);
   };
   return {
     ...parameter,
@@ -127,7 +127,8 @@ export const AFTER = {
   about: "continues after an earlier page: its <next>",
   schema: { type: "string", minLength: 1 },
   code: "not_allowed",
-  expected: "what the <next> of this list held; leave it out at first",
+  expected: "the <next> of an earlier page of this list; leave it out for " +
+    "the first page",
 } satisfies Omit<QueryParameter<unknown>, "parse">;
 
 /** The longest search text, in code points. */
@@ -135,7 +136,7 @@ const SEARCH_LENGTH = 150;
 
 export const SEARCH: QueryParameter<string> = {
   name: "q",
-  about: "only products whose SKU or title holds this, in any case",
+  about: "only products whose SKU or title contains this, in any case",
   schema: { type: "string", maxLength: SEARCH_LENGTH },
   parse: (text) => fits(text, SEARCH_LENGTH) ? text.trim() : null,
   code: "too_long",
@@ -144,7 +145,7 @@ export const SEARCH: QueryParameter<string> = {
 /** Characters of a search text in names of categories. */
 export const CATEGORY_SEARCH: QueryParameter<string> = {
   ...SEARCH,
-  about: "only categories whose name holds this, in any case",
+  about: "only categories whose name contains this, in any case",
 };
 export const GTIN_IS = valueText({
   name: "gtin",
@@ -156,8 +157,8 @@ export const GTIN_IS = valueText({
 export const STATUS = word(
   "status",
   [...STATUSES, "deleted"],
-  "only products with this status; deleted: those that you deleted, the " +
-    "oldest deletion first, with their ids and SKUs",
+  "only products with this status; deleted: the ids and SKUs of " +
+    "deleted products, the oldest deletion first",
 );
 export const REVIEW = word(
   "review",
@@ -186,7 +187,7 @@ export const ORDER = word(
 );
 export const UPDATED_SINCE = time(
   "updated_since",
-  "only what changed then or later; ISO 8601",
+  "only products that changed at this time or later; ISO 8601",
 );
 
 export const TRIGGER = word("trigger", TRIGGERS, "only those of this trigger");
@@ -262,7 +263,7 @@ export const WHO = requiredText(
 );
 export const AUDIT_SELLER = requiredText(
   "seller",
-  "only those about the seller that had this name then",
+  "only those about the seller that had this name at that time",
 );
 export const SELLER: Parameter = {
   name: "seller",
@@ -285,7 +286,7 @@ const WAIT_LIMIT_S = 30;
 export function waitUntil(event: string): QueryParameter<number> {
   return {
     name: "wait",
-    about: `seconds, up to ${WAIT_LIMIT_S}: answers when ${event}, or then`,
+    about: `seconds to wait, up to ${WAIT_LIMIT_S}, until ${event}`,
     schema: { type: "integer", minimum: 0 },
     parse: (text) =>
       /^\d{1,9}$/.test(text)
@@ -302,7 +303,7 @@ export const API_VERSION = "1.1";
 export const VERSION = word(
   "v",
   [API_VERSION],
-  `version; ${API_VERSION} when left out`,
+  `version of the interface; ${API_VERSION} when left out`,
 );
 
 /** A parameter that is false when it is left out. */
@@ -317,23 +318,26 @@ function flag(name: string, about: string): QueryParameter<boolean> {
   };
 }
 
-export const DRY_RUN = flag("dry_run", "true does everything but the write");
+export const DRY_RUN = flag(
+  "dry_run",
+  "true: check everything, but store nothing",
+);
 export const ACCEPT = word(
   "accept",
   ["valid"],
-  "valid stores the products without a problem, also when others have one; " +
-    "all or none when left out",
+  "valid: store the products without a problem even if others have " +
+    "one; all or none when left out",
 );
 export const SHOW = word(
   "show",
   ["former"],
-  "former: the results of a dry run have what each product is before it: " +
-    "title, price, quantity, GTIN and weight",
+  "former: the results of a dry run include the stored title, " +
+    "price, quantity, GTIN and weight of each product",
 );
 export const COMPLETE = word(
   "complete",
   ["quantity"],
-  "quantity: your products that the document does not name go to quantity 0",
+  "quantity: set your products that are missing in the document to quantity 0",
 );
 /**
  * The default limit of `complete`: percent of the products on sale that may go
@@ -342,8 +346,9 @@ export const COMPLETE = word(
 export const MISSING_AT_MOST_DEFAULT = 10;
 export const MISSING_AT_MOST: QueryParameter<number> = {
   name: "at_most",
-  about: "with complete=quantity: the request is refused if more percent of " +
-    `the products on sale would go to 0; ${MISSING_AT_MOST_DEFAULT} when left out`,
+  about: "with complete=quantity: refuse the request if more than this " +
+    "percentage of the products on sale would be set to 0; " +
+    `${MISSING_AT_MOST_DEFAULT} when left out`,
   // The schema has no default: generated clients would send it also without
   // `complete`.
   schema: { type: "integer", minimum: 0, maximum: 100 },
@@ -355,19 +360,23 @@ export const MISSING_AT_MOST: QueryParameter<number> = {
 export const CHANGED = word(
   "changed",
   ["keep"],
-  "keep: leaves fields that were changed since and undoes the rest; when left " +
-    "out, the undo is refused if there are any",
+  "keep: keep fields that were changed since, and undo the others; " +
+    "when left out, the undo is refused if any were",
 );
 
 export const HISTORY_ATTRIBUTE = {
-  ...word("attribute", ["price"], "whose changes; required"),
+  ...word(
+    "attribute",
+    ["price"],
+    "the attribute whose changes are listed; required",
+  ),
   required: true,
 } as const;
 
 export const EXPECTED_VALUE: QueryParameter<string> = {
   name: EXPECTED,
-  about: "the value that the attribute must have now, so that nothing is " +
-    "overwritten; 412 changed_since with the present one if it has another",
+  about: "the value that the attribute must have now; if it has another, " +
+    "the answer is 412 changed_since with the current value",
   parse: (text) => text,
   code: "not_allowed",
   expected: "a value of the attribute",
@@ -375,8 +384,8 @@ export const EXPECTED_VALUE: QueryParameter<string> = {
 
 export const DIFFERENCE = flag(
   CHANGE,
-  "true: the value is a difference, which is added to the present one, as in " +
-    "quantity/-2; a result out of range is refused",
+  "true: the value is a difference to add to the current value, as " +
+    "in quantity/-2; a result out of range is refused",
 );
 
 /** The longest Idempotency-Key. */
@@ -384,14 +393,14 @@ export const IDEMPOTENCY_KEY_LENGTH = 255;
 export const IDEMPOTENCY_KEY: Parameter = {
   name: "Idempotency-Key",
   in: "header",
-  about: `up to ${IDEMPOTENCY_KEY_LENGTH} characters, kept 24 h: the same ` +
-    "request again gets the first answer",
+  about: `up to ${IDEMPOTENCY_KEY_LENGTH} characters, kept 24 h: a ` +
+    "repeated request gets the first answer",
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
 };
 
 export const NAME: QueryParameter<string> = {
   name: "name",
-  about: "a name to find it again by, such as that of the file",
+  about: "a name to find it by, such as that of the file",
   schema: { type: "string", maxLength: IMPORT_NAME_LENGTH },
   parse: (text) =>
     fits(text, IMPORT_NAME_LENGTH) && !/[\0-\x1f\x7f]/.test(text) ? text : null,

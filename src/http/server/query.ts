@@ -74,8 +74,9 @@ function contradiction(
 ): ServiceError {
   return new ServiceError(
     "malformed_request",
-    `The query parameter ${name} is given twice, as ${quote(first)} and as ` +
-      `${quote(second)}; give it once.`,
+    `The query parameter ${name} occurs twice, as ${quote(first)} and as ${
+      quote(second)
+    }; send it once.`,
   );
 }
 

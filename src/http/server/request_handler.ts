@@ -266,7 +266,8 @@ export class RequestHandler {
     throw new ServiceError(
       "rate_limited",
       `Too many requests: ${burst} ${burst === 1 ? "is" : "are"} allowed at ` +
-        `once, and ${perMinute} a minute. Send the next one in ${quota.retryAfter} s.`,
+        `once, and ${perMinute} a minute. Send the next one in ` +
+        `${quota.retryAfter} s.`,
     );
   }
 
@@ -402,8 +403,8 @@ function checkReadOnlyKey({ readOnly }: Operator, method: string): void {
   if (!readOnly || method === "GET" || method === "HEAD") return;
   throw new ServiceError(
     "forbidden",
-    "This operator key may only read; use one that was made without " +
-      "--read-only.",
+    "This operator key may only read; use one that was created " +
+      "without --read-only.",
   );
 }
 

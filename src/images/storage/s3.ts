@@ -134,7 +134,7 @@ export class S3Store implements ImageStore {
       const start = token === null ? from : { "continuation-token": token };
       const page: Page = await this.#page(prefix, start);
       if (page.next !== null && page.next === token) {
-        throw new StoreError("unusable", "A listing has no end.");
+        throw new StoreError("unusable", "A listing does not end.");
       }
       yield page.keys;
       token = page.next;

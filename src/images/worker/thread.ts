@@ -29,7 +29,7 @@ import { waitAtMost } from "../../lib/waits.ts";
  */
 const BEAT_LIMIT = 10;
 const RESTART_MS = 1_000;
-const SILENCE = "it gave no sign of life";
+const SILENCE = "it did not respond";
 /** The most hanging threads; more would use up the machine. */
 const MOST_HANGING = 4;
 const STOP_MS = 2_000;
@@ -103,7 +103,8 @@ export class ImageThread {
     if (this.#ready) return null;
     return this.#lastDeath === null
       ? "the image worker is not running"
-      : `the image worker is not running; the last one died: ${this.#lastDeath}`;
+      : "the image worker is not running; the last one died: " +
+        `${this.#lastDeath}`;
   }
 
   /** How many downloads were in each phase at the latest beat. */

@@ -115,8 +115,8 @@ contract.test("an operator lists a seller's deliveries, by state and trigger, pa
     ],
     [
       "after",
-      'after is "x"; it must be what the <next> of this list held; ' +
-      "leave it out at first.",
+      'after is "x"; it must be the <next> of an earlier page of this ' +
+      "list; leave it out for the first page.",
     ],
   ]);
   const names = child(own.xml, "deliveries").children[0].children

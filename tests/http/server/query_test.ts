@@ -64,7 +64,7 @@ bothForms.test("a parameter given twice with two values is 400", async () => {
     assertEquals([answer.status, codeOf(answer)], [400, "malformed_request"]);
     assertMatch(
       textAt(answer.xml, "error/message"),
-      /is given twice, as ".*" and as ".*"; give it once\.$/,
+      /occurs twice, as ".*" and as ".*"; send it once\.$/,
     );
   }
   const stored = await app.call("/seller_api/products");
