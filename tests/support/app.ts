@@ -27,7 +27,7 @@ const XML_TYPE = "text/xml; charset=utf-8";
 
 export interface Call {
   method?: string;
-  /** null sends none. */
+  /** The key of the request; null sends none. */
   key?: string | null;
   body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
@@ -37,7 +37,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The root `<service>`; throws where the body is no XML. */
+  /** The root `<service>`; throws if the body is not XML. */
   xml: XmlElement;
 }
 
@@ -46,7 +46,7 @@ export class TestApp {
   readonly config: Config;
   readonly key: string;
   readonly sellerId: string;
-  /** The seller is the first of its database. */
+  /** The seller is the first one in its database. */
   readonly sellerNo = 1;
   /** The log's lines, parsed. */
   readonly log: LogFields[];
@@ -71,7 +71,7 @@ export class TestApp {
     return this.app.url!;
   }
 
-  /** A typed client, of the seller unless another key is given. */
+  /** A typed client, with the seller's key unless another one is given. */
   client(options: Partial<ClientOptions> = {}): Client {
     return createClient({ url: this.url, key: this.key, ...options });
   }
@@ -126,7 +126,7 @@ export class TestApp {
     };
   }
 
-  /** Posts a document of products; `query` as in `&dry_run=true`. */
+  /** Posts a document of products; `query` is, for example, `&dry_run=true`. */
   upload(
     products: string | Uint8Array<ArrayBuffer>,
     query = "",
@@ -141,7 +141,7 @@ export class TestApp {
     });
   }
 
-  /** The status record of an upload that was answered 200. */
+  /** The status record of an upload that was answered with 200. */
   async status(uploaded: Answer, query = ""): Promise<XmlElement> {
     if (uploaded.status !== 200) throw new Error(uploaded.text);
     const id = textAt(uploaded.xml, "transaction_id");
@@ -153,19 +153,22 @@ export class TestApp {
   async [Symbol.asyncDispose](): Promise<void> {
     await inTime(this.app.close(), "the end of the service");
     await Deno.remove(this.config.dataDir, { recursive: true })
-      .catch(() => {}); // two applications of one test may share it
+      .catch(() => {}); // two applications of one test may share the folder
   }
 }
 
 export interface BootOptions {
   config?: Partial<Config>;
   deps?: Partial<Deps>;
-  /** The seller, where the data folder has one already. */
+  /** The seller, if the data folder already has one. */
   seller?: { id: string; key: string };
   app?: AppOptions;
 }
 
-/** `await using app = await boot()`: the whole service, real but for what is given. */
+/**
+ * `await using app = await boot()`: the whole service, real except for the
+ * options.
+ */
 export async function boot(options: BootOptions = {}): Promise<TestApp> {
   const log: LogFields[] = [];
   const deps: Deps = {
@@ -190,7 +193,7 @@ export async function boot(options: BootOptions = {}): Promise<TestApp> {
   return new TestApp(app, config, seller, deps, log);
 }
 
-/** The only child of that name; throws when there is none. */
+/** The only child with that name; throws if there is none. */
 export function child(element: XmlElement, name: string): XmlElement {
   const found = element.children.find((one) => one.name === name);
   if (found === undefined) {
@@ -226,8 +229,8 @@ export function product(sku: string, more = ""): string {
 }
 
 /**
- * Whether the operator's feed shows every change: other tests write to other
- * databases of the same server.
+ * Whether the operator's feed can already show every change: tests on other
+ * databases of the same server may delay its horizon.
  */
 export function allShown(db: Db): Promise<boolean> {
   return db.read(async (sql) => {

@@ -1,5 +1,5 @@
 /**
- * Builds what `deno task build` makes, where a source is newer: imported before
+ * Builds what `deno task build` builds, if a source is newer. Imported before
  * the service, so that a single test file runs with current sources.
  */
 import { outdated } from "../../src/build.ts";
@@ -7,7 +7,7 @@ import { outdated } from "../../src/build.ts";
 const BUILD = new URL("../../src/build.ts", import.meta.url).pathname;
 
 if (outdated().length > 0) {
-  // Without a pause, so that no later import begins before the end.
+  // Synchronous, so that later imports wait for the build.
   const { success, stderr } = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", BUILD],
   }).outputSync();

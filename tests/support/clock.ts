@@ -34,8 +34,8 @@ export class TestClock implements Clock {
   }
 
   /**
-   * Moves on at once, as after a sleep of the machine: what fell due meanwhile is
-   * called late, and once.
+   * Advances at once, as after a sleep of the machine: timers that fell due
+   * meanwhile fire late, and once.
    */
   leap(ms: number): void {
     this.#time += ms;
@@ -46,13 +46,16 @@ export class TestClock implements Clock {
     }
   }
 
-  /** As when the process stands still: what falls due meanwhile comes late. */
+  /**
+   * Simulates a process that stands still: timers that fall due meanwhile fire
+   * late.
+   */
   stall(ms: number): void {
     this.#time += ms;
     this.advance(0);
   }
 
-  /** Moves on, calling what falls due on the way in its order. */
+  /** Advances the clock, firing timers in order. */
   advance(ms: number): void {
     const end = this.#time + ms;
     for (;;) {
@@ -69,10 +72,13 @@ export class TestClock implements Clock {
 }
 
 const TICK_MS = 2;
-/** A pause of the event loop counts for no more than this. */
+/** A pause of the event loop advances the clock at most by this. */
 const LONGEST_TICK_MS = 20;
 
-/** A test clock that runs on by itself, so many times as fast as the real one. */
+/**
+ * A test clock that advances by itself, a given number of times as fast as the
+ * real one.
+ */
 export class RunningClock extends TestClock implements Disposable {
   speed = 1;
   readonly #timer: ReturnType<typeof setInterval>;
@@ -100,10 +106,10 @@ export class RunningClock extends TestClock implements Disposable {
   }
 }
 
-/** Of real time, after which what a test waits for does not come. */
+/** The longest real time that a test waits for something. */
 const MOST_MS = 60_000;
 
-/** Resolves as soon as `condition` holds; fails after a real minute. */
+/** Resolves as soon as `condition` is true; fails after a real minute. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what = "what the test waits for",
@@ -115,7 +121,10 @@ export async function until(
   }
 }
 
-/** Fails where this has not ended after a real minute: a test has no limit. */
+/**
+ * Fails if `what` has not ended after a real minute, because tests have no time
+ * limit.
+ */
 export async function inTime<T>(what: Promise<T>, name: string): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -129,7 +138,7 @@ export async function inTime<T>(what: Promise<T>, name: string): Promise<T> {
   }
 }
 
-/** Moves the clock on until this has ended. */
+/** Advances the clock until `what` has ended. */
 export async function passing<T>(
   clock: TestClock,
   what: Promise<T>,

@@ -6,7 +6,10 @@ import { withDates } from "../../src/cli/flags.ts";
 import type { Config } from "../../src/config.ts";
 import type { Deps } from "../../src/deps.ts";
 
-/** The lines that it prints. Throws what it throws, and a `UsageError`. */
+/**
+ * Returns the lines that the command prints. Throws its errors, and a
+ * `UsageError`.
+ */
 export async function runCommand(
   { config, deps, printError = () => {} }: {
     config: Config;

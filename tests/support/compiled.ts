@@ -1,6 +1,6 @@
-/** Programs in languages that are compiled. */
+/** Options for compiled languages. */
 
-/** For programs that take a second: they are not compiled to the last. */
+/** For programs that run for a second: the optimising compiler is off. */
 export const QUICK_JAVA: readonly string[] = [
   "-XX:TieredStopAtLevel=1",
   "-XX:+UseSerialGC",

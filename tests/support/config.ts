@@ -1,7 +1,10 @@
 /** The settings of a service that a test starts. */
 import { type Config, readConfig } from "../../src/config.ts";
 
-/** The defaults on loopback with the role `api` alone, but for what is given. */
+/**
+ * The default settings on loopback with only the role `api`, except for those
+ * given.
+ */
 export function testConfig(
   settings: Partial<Config> & Pick<Config, "dataDir">,
 ): Config {

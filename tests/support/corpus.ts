@@ -1,8 +1,10 @@
-/** Data that others wrote; it lies beside the project where it is present. */
+/**
+ * Test data from other projects, in a folder beside this project, if present.
+ */
 
 const ROOT = new URL("../../../shared/corpora/", import.meta.url);
 
-/** A file's bytes; null, with a line that says so, where it is absent. */
+/** The bytes of a file; null if it is missing, which is printed. */
 export function readCorpus(path: string): Uint8Array<ArrayBuffer> | null {
   const url = new URL(path, ROOT);
   try {
@@ -14,7 +16,7 @@ export function readCorpus(path: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** A JSON file's value, or null as `readCorpus`. */
+/** The value of a JSON file; null like `readCorpus`. */
 export function readCorpusJson<T>(path: string): T | null {
   const bytes = readCorpus(path);
   return bytes === null ? null : JSON.parse(new TextDecoder().decode(bytes));

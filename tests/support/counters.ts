@@ -1,9 +1,9 @@
-/** The smallest database that the storage seam is tested with. */
+/** The smallest schema for tests of the storage seam. */
 import type { Db, Tx } from "../../src/database/db.ts";
 import type { Migration } from "../../src/database/migrations.ts";
 import { createTables } from "../../src/database/table.ts";
 
-/** One table; "a" stands at 0. */
+/** One table, in which "a" is 0. */
 export const COUNTERS: readonly Migration[] = [{
   name: "counters",
   sql: createTables([{
@@ -14,11 +14,11 @@ export const COUNTERS: readonly Migration[] = [{
   }]),
 }];
 
-/** A write that counts a counter up. */
+/** A write that increases a counter. */
 export const add = (name = "a", by = 1) => (tx: Tx) =>
   tx.run("UPDATE counters SET n = n + ? WHERE name = ?", [by, name], "any");
 
-/** What a counter stands at. */
+/** The value of a counter. */
 export async function valueOf(db: Db, name = "a"): Promise<number | undefined> {
   const row = await db.read((sql) =>
     sql.get<{ n: number }>("SELECT n FROM counters WHERE name = ?", [name])

@@ -1,8 +1,8 @@
-/** CPU time as Linux accounts for it. */
+/** CPU time, as Linux counts it. */
 
 const TICKS_A_SECOND = 100;
 
-/** Of a process and its children, those included that have ended. */
+/** CPU time of a process and its children, including those that have ended. */
 export async function cpuSecondsOf(pid: number): Promise<number> {
   let ticks = 0;
   for await (const { name } of Deno.readDir("/proc")) {
@@ -14,7 +14,7 @@ export async function cpuSecondsOf(pid: number): Promise<number> {
   return ticks / TICKS_A_SECOND;
 }
 
-/** Of all processes of the machine. */
+/** CPU time of all processes of the machine. */
 export async function cpuSecondsOfAll(): Promise<number> {
   const [line] = (await Deno.readTextFile("/proc/stat")).split("\n");
   const [user, nice, system, , , irq, softirq] = line.split(/ +/).slice(1);

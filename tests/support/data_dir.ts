@@ -1,4 +1,4 @@
-/** New data folders, made as fast as can be. */
+/** Creates data folders quickly. */
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { systemDeps } from "../../src/deps.ts";
@@ -7,17 +7,17 @@ import { openFile } from "../../src/database/sqlite/connection.ts";
 import { migrateSqlite } from "../../src/database/sqlite/schema.ts";
 
 /**
- * A file system in memory, where fsync costs nothing. Only a process with all
- * permissions may use it.
+ * A file system in memory, where fsync is free. Used only if the process has
+ * all permissions.
  */
 const MEMORY = "/dev/shm";
 /**
- * The databases of all tests together take half of it. A container may have a
- * few megabytes.
+ * The free space that it must have: the databases of all tests together take
+ * half of this. A container may have only a few megabytes.
  */
 const ROOM_BYTES = 2 ** 31;
 
-/** The parent of temporary folders; undefined: that of the system. */
+/** The parent of temporary folders; undefined for the system's default. */
 export const fastParent = hasRoom(MEMORY) ? MEMORY : undefined;
 
 function hasRoom(folder: string): boolean {
@@ -47,7 +47,10 @@ export function addDatabase(folder: string): void {
 
 let made: Uint8Array | undefined;
 
-/** The file: to copy it takes a tenth of the time that all migrations take. */
+/**
+ * The database file, made once: copying it takes a tenth of the time of all
+ * migrations.
+ */
 function schema(): Uint8Array {
   return made ??= makeSchema();
 }

@@ -1,7 +1,7 @@
 /**
- * Tests of what both engines must do alike: each is run on SQLite and on
- * PostgreSQL; with `SELLER_TEST_CITUS_URL` (`deno task spread`) only on a
- * database whose sellers are spread over several servers.
+ * Tests that both engines must pass: each runs on SQLite and on PostgreSQL;
+ * with `SELLER_TEST_CITUS_URL` (`deno task spread`) only on a database whose
+ * sellers are spread over several servers.
  */
 import type { Deps } from "../../src/deps.ts";
 import type pg from "pg";
@@ -15,12 +15,12 @@ import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { connectTo, type ServerAddress, sharedServer } from "./postgres.ts";
 
-/** The databases that are spread, which this process takes in turns. */
+/** The spread databases, which the tests of this process use in turn. */
 const spreadUrls = (Deno.env.get("SELLER_TEST_CITUS_URL") ?? "")
   .split(" ").filter((url) => url !== "");
 const isSpreadTest = new AsyncLocalStorage<true>();
 
-/** The server of the test that calls; undefined: SQLite. */
+/** The server of the calling test; undefined for SQLite. */
 const serverOfTest = new AsyncLocalStorage<ServerAddress>();
 
 export const bothEngines = {
@@ -44,16 +44,20 @@ export const bothEngines = {
 
 interface TestDatabase {
   url: string;
-  /** Empties it; to connect each time would take as long as the rest. */
+  /**
+   * A connection for emptying the database; connecting each time would take as
+   * long as everything else.
+   */
   client: pg.Client;
 }
 
-/** By data folder: what stands for its database. */
+/** The test databases, by data folder. */
 const databases = new Map<string, Promise<TestDatabase>>();
 
 /**
- * What stands for the database of a data folder; null: a file in it. One whose
- * data folder is gone is used again: to empty it takes less than to make one.
+ * The URL of the database for a data folder; null if it is a file in the
+ * folder. A database whose data folder is gone is used again, because emptying
+ * it takes less time than creating one.
  */
 export async function databaseUrlOf(dataDir: string): Promise<string | null> {
   const server = serverOfTest.getStore();
@@ -74,7 +78,9 @@ async function makeTestDatabase(server: ServerAddress): Promise<TestDatabase> {
   return { url, client: await connectTo(url) };
 }
 
-/** The next of those given; earlier tests may have left rows. */
+/**
+ * The next one of the given databases; earlier tests may have left rows in it.
+ */
 async function takeSpread(): Promise<TestDatabase> {
   const url = spreadUrls[databases.size];
   if (url === undefined) throw new Error("more databases are needed at once");
@@ -82,7 +88,7 @@ async function takeSpread(): Promise<TestDatabase> {
   return await emptiedSpread({ url, client: await connectTo(url) });
 }
 
-/** As the schema left it. Statement by statement, those of sellers last. */
+/** Empties it. Statements run one by one, those on `sellers` last. */
 async function emptiedSpread(database: TestDatabase): Promise<TestDatabase> {
   const referring = TABLES.map(({ name }) => name).reverse();
   for (const table of [...referring, ...NOT_COPIED.slice(0, 2)]) {
@@ -100,7 +106,7 @@ function takeFree(): Promise<TestDatabase> | undefined {
   }
 }
 
-/** As the schema left it. */
+/** Empties it. */
 async function emptied(database: TestDatabase): Promise<TestDatabase> {
   const tables = TABLES.map(({ name }) => name);
   const statements = [
@@ -115,7 +121,7 @@ async function emptied(database: TestDatabase): Promise<TestDatabase> {
   return database;
 }
 
-/** The database of a data folder. */
+/** Opens the database of a data folder. */
 export function openStore(dataDir: string, deps?: Partial<Deps>): Db {
   return late(
     databaseUrlOf(dataDir).then((url) =>
@@ -126,7 +132,7 @@ export function openStore(dataDir: string, deps?: Partial<Deps>): Db {
   );
 }
 
-/** A database that can be used before it is open. */
+/** A database that can be used before it has been opened. */
 function late(opening: Promise<Db>): Db {
   let opened: Db | null = null;
   opening.then((db) => opened = db, () => {});

@@ -1,4 +1,4 @@
-/** File calls below a folder, of which a test lets some fail. */
+/** File calls below a folder, some of which a test lets fail. */
 
 /** The errors that a call may fail with, as the runtime throws them. */
 const FILE_ERRORS = {
@@ -11,10 +11,10 @@ const FILE_ERRORS = {
 export type FileErrorName = keyof typeof FILE_ERRORS;
 export const FILE_ERROR_NAMES = Object.keys(FILE_ERRORS) as FileErrorName[];
 
-/** Decides whether a call fails; it is made if this answers null. */
+/** Decides whether a call fails; null lets it succeed. */
 export type FailFile = (call: string, path: string) => FileErrorName | null;
 
-/** Calls that take a path. */
+/** Calls with a path. */
 const BY_PATH = [
   "mkdir",
   "mkdirSync",
@@ -88,7 +88,7 @@ export function failFiles(folder: string, fail: FailFile): Disposable {
             const bytes = args[0] as Uint8Array;
             const error = fail(name, path.slice(folder.length + 1));
             if (error === null) return go();
-            // What fits is written.
+            // Writes the part that fits.
             go(bytes.subarray(0, bytes.length / 2));
             throw fileError(error, name, path);
           }
@@ -115,7 +115,7 @@ function fileError(name: FileErrorName, call: string, path: string): Error {
   return Object.assign(new Error(message), { code: name });
 }
 
-/** What the message of an error begins with. */
+/** The beginning of the message of an error. */
 export function fileErrorText(name: FileErrorName): string {
   return FILE_ERRORS[name];
 }

@@ -1,4 +1,6 @@
-/** Connections to SQLite of which a test lets calls fail as SQLite does. */
+/**
+ * Connections to SQLite, some calls of which a test lets fail as SQLite fails.
+ */
 import {
   DatabaseSync,
   type DatabaseSyncOptions,
@@ -6,7 +8,9 @@ import {
 } from "node:sqlite";
 import type { ConnectSqlite } from "../../src/deps.ts";
 
-/** The result codes that a call may fail with, and SQLite's words for them. */
+/**
+ * The result codes with which a call may fail, and SQLite's messages for them.
+ */
 export const SQLITE_ERRORS = {
   SQLITE_BUSY: [5, "database is locked"],
   SQLITE_NOMEM: [7, "out of memory"],
@@ -20,7 +24,7 @@ export const SQLITE_ERROR_NAMES = Object.keys(
   SQLITE_ERRORS,
 ) as SqliteErrorName[];
 
-/** Errors at which SQLite may roll the whole transaction back by itself. */
+/** Errors after which SQLite may roll back the whole transaction by itself. */
 const ROLLS_BACK: ReadonlySet<SqliteErrorName> = new Set([
   "SQLITE_NOMEM",
   "SQLITE_IOERR",
@@ -39,22 +43,22 @@ export interface SqliteCall {
     | "close"
     | "isTransaction"
     | typeof RUNNING[number];
-  /** "" for those without. */
+  /** The statement; "" for other calls. */
   sql: string;
-  /** Of the connection. */
+  /** Whether the connection is read-only. */
   readOnly: boolean;
 }
 
 /**
- * Decides whether a call fails; it is made if this answers null. `isTransaction`
- * fails only if this throws.
+ * Decides whether a call fails; null lets it succeed. `isTransaction` fails
+ * only if this throws.
  */
 export type FailSqlite = (call: SqliteCall) => SqliteErrorName | null;
 
-/** Told of each statement that has run, with what the driver answered. */
+/** Called after each statement with the driver's result. */
 export type SqliteRan = (call: SqliteCall, answer: unknown) => void;
 
-/** To be `Deps.connectSqlite`. */
+/** A value for `Deps.connectSqlite`. */
 export function failingSqlite(
   decide: FailSqlite,
   ran: SqliteRan = () => {},
@@ -83,7 +87,7 @@ class FailingDatabase extends DatabaseSync {
     this.#ran = ran;
     this.#readOnly = options.readOnly ?? false;
     const call = this.#call("isTransaction", "");
-    // The driver's type says that it is a field, which no accessor overrides.
+    // The driver's type declares a field, which an accessor cannot override.
     Object.defineProperty(this, "isTransaction", {
       get: () => {
         decide(call);
@@ -114,7 +118,7 @@ class FailingDatabase extends DatabaseSync {
   }
 
   override close(): void {
-    // The connection is closed in any case, as by `sqlite3_close_v2`.
+    // Closes the connection in any case, like `sqlite3_close_v2`.
     super.close();
     this.#mayFail(this.#call("close", ""));
   }
@@ -132,7 +136,7 @@ class FailingDatabase extends DatabaseSync {
   }
 }
 
-/** Throws what the driver throws; `rollBack` is what SQLite does before. */
+/** Throws the driver's error; `rollBack` does first what SQLite would do. */
 function fail(
   name: SqliteErrorName,
   method: SqliteCall["method"],
@@ -141,7 +145,7 @@ function fail(
   if (ROLLS_BACK.has(name)) rollBack();
   const [errcode, errstr] = SQLITE_ERRORS[name];
   const error = Object.assign(new Error(errstr), { code: "ERR_SQLITE_ERROR" });
-  // Of these two the driver tells the message alone.
+  // For `open` and `exec`, the driver only reports the message.
   const isTold = method !== "open" && method !== "exec";
   throw isTold ? Object.assign(error, { errcode, errstr }) : error;
 }

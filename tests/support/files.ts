@@ -1,4 +1,4 @@
-/** Whether there is a file or folder of that name. */
+/** Whether there is a file or folder with that name. */
 export function exists(path: string): boolean {
   try {
     Deno.lstatSync(path);

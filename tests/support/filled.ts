@@ -1,4 +1,6 @@
-/** A SQLite database with rows in every table, made from its own schema. */
+/**
+ * Creates a SQLite database with rows in every table, derived from the schema.
+ */
 import { NOT_COPIED, TABLES } from "../../src/database/copy.ts";
 import type { Param, Tx } from "../../src/database/db.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
@@ -10,18 +12,17 @@ interface Column {
   pk: number;
 }
 
-/** What text may hold: of every length in UTF-8, and what cannot be shown. */
+/** Text values: of every length in UTF-8, and with unprintable characters. */
 const TEXTS = ["plain", "å", "€", "𝄞", "a\0b", "\n", '"; --', "\\x00", ""];
 
-/** Columns that others refer to, or that hold ids. */
+/** Columns to which others refer, or which have ids. */
 const KEYS = [
   ...["id", "seller_no", "product_id", "image_id", "transaction_id"],
   ...["delivery_id", "event_id", "webhook_id", "undoes", "import_id"],
 ];
 
 /**
- * Makes the file, with `rows` rows in each table; ids are unlike those of
- * another `seed`.
+ * Creates the file, with `rows` rows in each table; ids differ between seeds.
  */
 export async function makeFilled(
   file: string,
@@ -53,7 +54,7 @@ async function fill(
   const names = columns.map(({ name }) => name);
   const value = (column: Column, n: number): Param => {
     if (column.notnull === 0 && n % 3 === 0) return null;
-    // So that parents are found by the ids that they were given.
+    // Remembered, so that rows can refer to their parents by the parents' ids.
     if (KEYS.includes(column.name) || parents.has(column.name)) {
       return column.type === "TEXT" ? idOf(seed, n) : n + 1;
     }
@@ -82,11 +83,11 @@ async function fill(
   );
 }
 
-/** Not in the order in which they are made. */
+/** The order of ids differs from the order of creation. */
 function idOf(seed: string, n: number): string {
   const start = `${(n * 7_919) % 10_007}`.padStart(8, "0");
   const end = `${n}`.padStart(11, "0");
-  // Of its seed is the first character.
+  // The first character of the seed.
   const place = seed.charCodeAt(0).toString(16).padStart(4, "0");
   return `${start}-${place}-7000-8000-0${end}`;
 }

@@ -1,6 +1,6 @@
-/** Programs of others. */
+/** Programs of other projects. */
 
-/** A program's end; that of one which the machine does not have is no success. */
+/** Runs a program to its end; a missing program counts as failed. */
 export async function run(
   program: string,
   args: readonly string[],
@@ -20,7 +20,7 @@ export async function run(
   }
 }
 
-/** Whether a program is there; says what is not tried where it is not. */
+/** Whether a program is installed; if not, prints what is not tested. */
 export async function present(
   what: string,
   [program, ...args]: readonly [string, ...string[]],

@@ -1,4 +1,4 @@
-/** TypeScript as `deno fmt` lays it out. */
+/** Formats TypeScript with `deno fmt`. */
 export async function formatted(text: string): Promise<string> {
   const process = new Deno.Command(Deno.execPath(), {
     args: ["fmt", "--ext=ts", "-"],

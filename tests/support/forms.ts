@@ -1,6 +1,6 @@
 /**
- * Tests of what is alike in XML and in JSON: written for XML, they are run
- * again with answers in JSON, which are turned into the XML that says the same.
+ * Tests that XML and JSON must both pass. They are written for XML, and run
+ * again with answers in JSON, which are converted to the equivalent XML.
  */
 import "./built.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -33,7 +33,7 @@ function again(name: string, fn: Test): void {
   Deno.test(`${name} (JSON)`, (t) => inJson.run(true, () => fn(t)));
 }
 
-/** Registers a test once for each form. */
+/** Registers a test once for each format. */
 export const bothForms = {
   test(name: string, fn: Test): void {
     Deno.test(name, fn);
@@ -49,14 +49,14 @@ export const contract = {
   },
 };
 
-/** Whether the test that calls is run in JSON. */
+/** Whether the calling test runs in JSON. */
 export function isInJson(): boolean {
   return inJson.getStore() ?? false;
 }
 
 const router = new Router(ROUTES);
 
-/** The shape of what a request is answered; null: a document as it is. */
+/** The shape of the answer to a request; null if it is not converted. */
 function answerShape(
   method: string,
   url: string,
@@ -81,7 +81,7 @@ type Json = null | string | number | boolean | Json[] | {
   [name: string]: Json;
 };
 
-/** An answer in JSON as the XML that says the same. */
+/** Converts an answer in JSON to the equivalent XML. */
 export function asXml(
   json: string,
   { method, url, status }: { method: string; url: string; status: number },
@@ -97,8 +97,8 @@ export function asXml(
 }
 
 /**
- * The JSON of a document that a route takes; null where there is none that says
- * the same.
+ * Converts a document that a route accepts to JSON; null if there is no
+ * equivalent.
  */
 export function asJson(
   xml: string,
@@ -122,7 +122,7 @@ export function asJson(
   if (listed === null) return jsonWriter(shape)(instance);
   const { name, shape: item } = listed.items;
   const write = jsonWriter(item);
-  // Each begins on its line, which problems tell.
+  // Each product begins on its own line, because problems include lines.
   let line = 1;
   const items = (instance[name] as XmlNode[]).map((one, n) => {
     const before = "\n".repeat(tree.children[n].line - line);
@@ -132,7 +132,7 @@ export function asJson(
   return `{"${sends.root}":[${items.join(",")}]}`;
 }
 
-/** The XML of a document in JSON that a route takes. */
+/** Converts a JSON document that a route accepts to XML. */
 export function xmlOfSent(
   json: string,
   { method, url }: { method: string; url: string },
@@ -148,7 +148,7 @@ export function xmlOfSent(
   return element(root, (node ?? null) as XmlNode | null);
 }
 
-/** Whether it has nothing that its shape does not have. */
+/** Whether an element contains only what its shape allows. */
 function isOfShape(element: XmlElement, shape: Shape): boolean {
   const { content, attributes = {}, plain } = shape;
   const names = Object.keys(element.attributes);
@@ -158,7 +158,7 @@ function isOfShape(element: XmlElement, shape: Shape): boolean {
     const isPlain = shape.attributes === undefined || plain || names.length > 0;
     return element.children.length === 0 && isPlain;
   }
-  // In JSON, what only the service sets is nothing.
+  // JSON has nothing for values that only the service sets.
   if (names.length > 0 || element.text.trim() !== "") return false;
   const seen = new Set<string>();
   return element.children.every((child) => {
@@ -171,7 +171,7 @@ function isOfShape(element: XmlElement, shape: Shape): boolean {
   });
 }
 
-/** A value as a node of its shape; throws if it is not one. */
+/** Converts a value to a node of its shape; throws if it does not match. */
 function nodeOf(value: Json, shape: Shape): XmlNode[string] {
   const { content, attributes = {}, textName = "value" } = shape;
   if (value === null || typeof value !== "object") return value;

@@ -1,4 +1,4 @@
-/** A garbage collection at a known time, for tests of what is kept. */
+/** Collects garbage at a known time, for tests of what stays in memory. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 

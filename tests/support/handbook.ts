@@ -1,4 +1,4 @@
-/** The handbook as files: its chapters, their tables, links and headings. */
+/** The handbook as files, with its tables, links and headings. */
 import { headingId } from "../../src/docs/markdown.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -10,7 +10,7 @@ export interface Chapter {
   text: string;
 }
 
-/** What was tried and left: for who works on the service. */
+/** Experiments, for contributors only. */
 const NOT_SERVED = "experiments.md";
 
 /** Every chapter, by name. */
@@ -24,12 +24,12 @@ export function chapters(): Chapter[] {
     .sort((a, b) => a.file < b.file ? -1 : 1);
 }
 
-/** The text of one chapter; `name` is that of its file, without `.md`. */
+/** The text of one chapter; `name` is its file's, without `.md`. */
 export function chapter(name: string): string {
   return Deno.readTextFileSync(new URL(`${name}.md`, FOLDER));
 }
 
-/** The text of a file that operators take. */
+/** The text of a file for operators. */
 export function operatorFile(name: string): string {
   return Deno.readTextFileSync(new URL(`files/${name}`, FOLDER));
 }
@@ -39,7 +39,7 @@ export function readme(): Chapter {
   return { file: "README.md", text };
 }
 
-/** Rows of every table with these headers, cells without the marks of code. */
+/** The rows of every table with these headers; cells without code marks. */
 export function tables(text: string, ...header: string[]): string[][] {
   const blocks = text.trim().split("\n\n").map((block) =>
     block.split("\n").map((line) =>
@@ -52,18 +52,18 @@ export function tables(text: string, ...header: string[]): string[][] {
   return found.flatMap((rows) => rows.slice(2));
 }
 
-/** Without the blocks of code. */
+/** The text without code blocks. */
 export function prose(text: string): string {
   return text.replace(/^```[^]*?^```$/gm, "");
 }
 
-/** Targets of the links, as written. */
+/** The targets of links, as written. */
 export function links(text: string): string[] {
   return [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target]) => target);
 }
 
-/** What `#…` may name: headings, as GitHub turns them into ids. */
+/** The targets of `#…` links: headings, with the ids that GitHub gives them. */
 export function anchors(text: string): string[] {
   return [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     headingId(heading)
@@ -75,7 +75,7 @@ export interface Block {
   code: string;
 }
 
-/** The blocks of code, in order. */
+/** The code blocks, in order. */
 export function blocks(text: string): Block[] {
   return [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)]
     .map(([, language, code]) => ({ language, code }));

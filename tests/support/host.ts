@@ -1,4 +1,6 @@
-/** A server on loopback that answers as a test wants and remembers requests. */
+/**
+ * A server on loopback that answers as the test decides and records requests.
+ */
 
 export interface Seen {
   method: string;

@@ -1,4 +1,4 @@
-/** The image role on a real database and folder, without the API before it. */
+/** The image role on a real database and folder, without the API. */
 import type { Config } from "../../src/config.ts";
 import {
   type Deps,
@@ -52,14 +52,14 @@ export interface ImageBenchOptions {
   role?: ImageRoleOptions;
 }
 
-/** One URL of an upload, with what its HEAD told. */
+/** One URL of an upload, with the result of its HEAD. */
 export interface Asked {
   url: string;
   refs?: number;
   validator?: string | null;
 }
 
-/** For what has no imports. */
+/** For tests without imports. */
 export const noImport = () =>
   Promise.reject(new Error("an import ended, and there is none"));
 
@@ -99,7 +99,7 @@ export class ImageBench implements AsyncDisposable {
     );
   }
 
-  /** Starts an image role, as another process would. */
+  /** Starts an image role like that of another process. */
   startRole(options: ImageRoleOptions = {}): ImageRole {
     this.images.prepare(true);
     const role = new ImageRole(this, noImport, {
@@ -133,7 +133,7 @@ export class ImageBench implements AsyncDisposable {
     return (await this.seller(name)).id;
   }
 
-  /** Records an upload with these images; answers its transaction id. */
+  /** Records an upload with these images; returns its transaction id. */
   async upload(
     asked: readonly (Asked | string)[],
     name = "acme",
@@ -185,7 +185,7 @@ export class ImageBench implements AsyncDisposable {
     return { ...found.images, finished: found.finished_at !== null };
   }
 
-  /** Waits until the transaction is final; answers its counts. */
+  /** Waits until the transaction is final; returns its counts. */
   async finished(transactionId: string, seller = "acme"): Promise<ImageCounts> {
     await until(
       async () => (await this.counts(transactionId, seller)).finished,
@@ -218,7 +218,7 @@ export class ImageBench implements AsyncDisposable {
     return row;
   }
 
-  /** Files below `images/`, in order. */
+  /** Files below `images/`, sorted. */
   files(): string[] {
     const names: string[] = [];
     const walk = (folder: string) => {
@@ -233,12 +233,12 @@ export class ImageBench implements AsyncDisposable {
     return names.sort();
   }
 
-  /** Moves the bench's clock on; time overtakes no call of the image store. */
+  /** Advances the bench's clock, so that calls of the image store keep up. */
   async pass(clock: TestClock, ms: number, stepMs = 1_000): Promise<void> {
     const end = clock.now() + ms;
     while (clock.now() < end) {
       clock.advance(stepMs);
-      // What the clock has called begins its calls before the next turn.
+      // Callbacks of the clock start their calls before the next turn.
       await new Promise((resolve) => setTimeout(resolve));
       await until(
         () => Object.values(this.images.inUse()).every((count) => count === 0),
@@ -247,7 +247,10 @@ export class ImageBench implements AsyncDisposable {
     }
   }
 
-  /** Waits until nothing keeps the role from working: within 10 s of its clock. */
+  /**
+   * Waits until nothing prevents the role from working: within 10 s of its
+   * clock.
+   */
   async recovers(role: ImageRole, clock: TestClock): Promise<void> {
     const began = clock.now();
     while (role.trouble() !== null) {
@@ -261,7 +264,7 @@ export class ImageBench implements AsyncDisposable {
     for (const role of this.#roles.splice(0)) await role.stop();
   }
 
-  /** Stops everything, and leaves the folder. */
+  /** Stops everything, but keeps the folder. */
   async close(): Promise<void> {
     await this.stopRoles();
     await this.db.close();

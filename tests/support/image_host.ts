@@ -1,7 +1,7 @@
-/** A host on loopback whose images come in every way that images come. */
+/** A host on loopback that serves images in all the ways in which hosts do. */
 import { picture, pictureType } from "../../src/sandbox/pictures.ts";
 
-/** What a test says about one path; everything else is answered by its kind. */
+/** A test's own answer for one path; other paths are answered by their kind. */
 export type ImageAnswer = (
   request: Request,
 ) => Response | Promise<Response>;
@@ -30,9 +30,9 @@ export class ImageHost implements AsyncDisposable {
   readonly url: string;
   /** GETs by path. */
   readonly gets = new Map<string, number>();
-  /** The most that were in flight at once. */
+  /** The most requests that were in flight at once. */
   peak = 0;
-  /** Answers of a test's own, by path. */
+  /** A test's own answers, by path. */
   readonly answers = new Map<string, ImageAnswer>();
   /** While set, answers every GET. */
   everyGet: ImageAnswer | null = null;
@@ -49,19 +49,19 @@ export class ImageHost implements AsyncDisposable {
     this.url = `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** How many GETs of a path there were. */
+  /** How many GETs a path got. */
   count(path: string): number {
     return this.gets.get(path) ?? 0;
   }
 
-  /** How many images were fetched again, although none of them failed. */
+  /** How many images were fetched again although none failed. */
   get again(): number {
     return [...this.gets].filter(([path, count]) =>
       /^\/(good|slow)\//.test(path) && count > 1
     ).length;
   }
 
-  /** Lets `hang` and `drip` go on, now and later. */
+  /** Lets requests of the kinds `hang` and `drip` continue, now and later. */
   release(): void {
     this.#released.resolve();
   }
@@ -180,7 +180,7 @@ function dripping(
         controller.enqueue(bytes.subarray(20));
         controller.close();
       } catch {
-        // Whoever asked has left.
+        // The client has disconnected.
       }
     },
   });

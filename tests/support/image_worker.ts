@@ -1,13 +1,13 @@
-/** The image worker, for tests of what happens around it. */
+/** The image worker, for tests of the code around it. */
 import { systemClock } from "../../src/deps.ts";
 import { openImageStore } from "../../src/images/storage/open.ts";
 import { ImageWorker } from "../../src/images/worker/image_worker.ts";
 import type { SpawnWorker } from "../../src/images/worker/spawn.ts";
 
 /**
- * The worker without a thread of its own: to start one takes a sixth of a second
- * of a processor. `images/worker/faults_test.ts`, `tests/faults` and whatever
- * runs the program have threads.
+ * Runs the worker without a thread: starting one takes a sixth of a second of
+ * CPU time. `images/worker/faults_test.ts`, `tests/faults` and tests of the
+ * program use threads.
  */
 export const inThisThread: SpawnWorker = ({ message }) => {
   const ended = Promise.withResolvers<void>();

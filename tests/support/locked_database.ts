@@ -1,7 +1,7 @@
-/** Another connection has the lock for writing until it is let go. */
+/** Locks a database for writing by another connection. */
 import { DatabaseSync } from "node:sqlite";
 
-/** Takes the lock of the database in a data folder; the answer releases it. */
+/** Locks the database in a data folder; the returned function releases it. */
 export function lockDatabase(folder: string): () => void {
   const database = new DatabaseSync(`${folder}/seller.db`, { timeout: 5_000 });
   database.exec("BEGIN IMMEDIATE");

@@ -1,28 +1,35 @@
-/** A real mail server on 127.0.0.1 that answers as told and remembers. */
+/**
+ * A real mail server on 127.0.0.1 that answers as the test decides and records
+ * mail.
+ */
 import { SMTPServer } from "smtp-server";
 
-/** A mail that it has taken. */
+/** A mail that the server accepted. */
 export interface Received {
   to: string;
-  /** Whether it came over TLS. */
+  /** Whether the mail came over TLS. */
   secure: boolean;
-  /** Whose password came before it. */
+  /** The user who logged in; null without a login. */
   user: string | null;
   headers: ReadonlyMap<string, string>;
-  /** Decoded. */
+  /** The decoded text. */
   text: string;
   raw: string;
 }
 
 export interface MailServerOptions {
-  /** The one password that it takes; null: it takes none and needs none. */
+  /**
+   * The only password that it accepts; null: it neither accepts nor needs one.
+   */
   password?: string | null;
   /** STARTTLS, TLS from the first byte, or neither. */
   tls?: "starttls" | "always" | "none";
   port?: number;
-  /** An answer to a recipient, such as `[451, "later"]`; null takes it. */
+  /**
+   * Answers a recipient, for example with `[451, "later"]`; null accepts it.
+   */
   onRecipient?: (address: string, count: number) => SmtpAnswer;
-  /** The same after the data. */
+  /** Answers the data. */
   onData?: (received: Received, count: number) => SmtpAnswer;
 }
 
@@ -31,7 +38,7 @@ type SmtpAnswer = Answer | Promise<Answer>;
 
 export class MailServer implements AsyncDisposable {
   readonly received: Received[] = [];
-  /** Passwords that it was told, and whether over TLS. */
+  /** Passwords that clients sent, and whether over TLS. */
   readonly logins: { password: string; secure: boolean }[] = [];
   readonly #server: SMTPServer;
   readonly #sockets = new Set<{ destroy(): void }>();
@@ -72,7 +79,7 @@ export class MailServer implements AsyncDisposable {
         });
       },
     });
-    // Clients that leave in the middle.
+    // Clients that disconnect before the end.
     this.#server.on("error", () => {});
     this.#server.server.on("connection", (socket) => {
       this.#sockets.add(socket);
@@ -93,7 +100,7 @@ export class MailServer implements AsyncDisposable {
     return (address as { port: number }).port;
   }
 
-  /** Breaks off every connection. */
+  /** Breaks all connections. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -118,7 +125,7 @@ function settle(
   });
 }
 
-/** The headers by their names in lower case, and the text. */
+/** The headers by lower-case name, and the text. */
 function parsed(raw: string): Pick<Received, "headers" | "text" | "raw"> {
   const end = raw.indexOf("\r\n\r\n");
   const lines = raw.slice(0, end).replace(/\r\n[ \t]+/g, " ").split("\r\n");

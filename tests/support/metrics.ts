@@ -1,9 +1,9 @@
 /** Reads the text format of Prometheus. */
 
-/** The value of each series, by its name and labels as they are written. */
+/** The value of each series, by its name and labels as written. */
 export type Series = ReadonlyMap<string, number>;
 
-/** @throws when a line is neither a comment nor a series. */
+/** @throws if a line is neither a comment nor a series. */
 export function parseMetrics(text: string): Series {
   const series = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -15,7 +15,7 @@ export function parseMetrics(text: string): Series {
   return series;
 }
 
-/** The names of the labels of each metric that the text describes. */
+/** The label names of each metric that the text describes. */
 export function labelsOf(text: string): Record<string, string[]> {
   const labels: Record<string, string[]> = {};
   for (const [, name] of text.matchAll(/^# TYPE (\S+)/gm)) labels[name] = [];

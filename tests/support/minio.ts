@@ -1,4 +1,4 @@
-/** MinIO, a real S3 server, where this machine has it. */
+/** MinIO, a real S3 server, if this machine has it. */
 import { systemClock } from "../../src/deps.ts";
 import { S3Client, type S3Settings } from "../../src/object_storage/client.ts";
 import { S3Server, settingsOf } from "./s3_server.ts";
@@ -27,7 +27,7 @@ async function isInstalled(): Promise<boolean> {
   }
 }
 
-/** A prefix of its own in the bucket of the shared server. */
+/** A new prefix in the bucket of the shared server. */
 export async function minioSettings(): Promise<S3Settings> {
   const endpoint = await startOrFind("minio", start);
   return { ...SETTINGS, endpoint, prefix: `test-${crypto.randomUUID()}` };
@@ -79,7 +79,7 @@ function freeAddress(): string {
   return `${hostname}:${port}`;
 }
 
-/** It listens before it serves. */
+/** The server listens before it can serve. */
 async function answers(settings: S3Settings): Promise<void> {
   const client = new S3Client(settings, systemClock);
   const deadline = performance.now() + 60_000;

@@ -7,7 +7,7 @@ export interface Span {
   /** "" for the root of a trace. */
   parentSpanId: string;
   attributes: Record<string, unknown>;
-  /** 2: failed. */
+  /** 2 stands for failed. */
   status: number;
 }
 
@@ -26,7 +26,7 @@ interface Sent {
 
 export class OtlpReceiver implements AsyncDisposable {
   readonly spans: Span[] = [];
-  /** All that was sent, as it was. */
+  /** Everything that was sent, unparsed. */
   text = "";
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 

@@ -1,8 +1,8 @@
 /**
- * A real PostgreSQL server for a test: the binaries are a package of npm, so
+ * A real PostgreSQL server for tests. Its binaries are an npm package, so
  * nothing has to be installed, unless the test asks for those of the system. It
  * listens on a free port of 127.0.0.1 and keeps nothing: its data are in a
- * temporary folder, unless told without fsync.
+ * temporary folder and, by default, without fsync.
  */
 import { freePort } from "./process.ts";
 import pg from "pg";
@@ -28,18 +28,18 @@ const INITDB = [
 export type ServerSettings = Readonly<Record<string, string>>;
 
 export interface ServerOptions {
-  /** A folder with `bin/postgres`; the package of npm unless told. */
+  /** A folder with `bin/postgres`; by default that of the npm package. */
   installation?: string;
   /** Environment variables of the server. */
   env?: Readonly<Record<string, string>>;
   /**
-   * MiB of a file of the log (WAL); 1 unless told, as a third more would be
-   * copied with the 16 that servers have. Each new one costs several flushes.
+   * MiB of a WAL file; 1 by default, because with the usual 16 a third more
+   * bytes would be copied. Each new file costs several flushes.
    */
   walSegment?: number;
 }
 
-/** Databases of a server that runs. */
+/** The databases of a running server. */
 export class ServerAddress {
   readonly port: number;
 
@@ -55,7 +55,7 @@ export class ServerAddress {
   async database({ empty = false } = {}): Promise<string> {
     const name = `t${randomBytes(12).toString("hex")}`;
     const template = empty ? "template0" : "schema";
-    // A quarter of what the default strategy takes.
+    // Takes a quarter of the time of the default strategy.
     await this.sql(
       "postgres",
       `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`,
@@ -63,7 +63,7 @@ export class ServerAddress {
     return this.url(name);
   }
 
-  /** Runs a statement on a connection of its own; its rows. */
+  /** Runs a statement on a new connection; returns its rows. */
   async sql(database: string, statement: string): Promise<unknown[]> {
     const client = await connectTo(this.url(database));
     try {
@@ -91,8 +91,8 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
   }
 
   /**
-   * Resolves when it takes connections. `files` are put into its data folder
-   * before, by name; `settings` win over those below.
+   * Resolves when the server accepts connections. `files` are put into its data
+   * folder first, by name; `settings` override those below.
    */
   static async start(
     files: Readonly<Record<string, string>> = {},
@@ -100,7 +100,8 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
     { installation, env, walSegment = 1 }: ServerOptions = {},
   ): Promise<PostgresServer> {
     const binaries = installation ?? await unpack();
-    // What is synced is to be on a disk; copying there takes four times as long.
+    // With fsync, the data must be on a real disk, where copying takes four
+    // times as long.
     const parent = settings.fsync === "on" ? undefined : fastParent;
     const folder = await makeFolder(parent);
     const data = join(folder, "data");
@@ -129,8 +130,9 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
   }
 
   /**
-   * The data folder that every server begins with a copy of; it has the database
-   * `schema`. Made once for each version of the schema, as it takes a second.
+   * The data folder that every server starts with a copy of; it has the
+   * database `schema`. Created once for each version of the schema, because
+   * that takes a second.
    */
   static async #initialData(
     binaries: string,
@@ -152,7 +154,7 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
       `--pgdata=${data}`,
       ...options,
     ]);
-    // Such data can become those of a standby.
+    // With this level, the data can become those of a standby.
     const settings = { wal_level: "replica" };
     await using server = await PostgresServer.#started(
       binaries,
@@ -178,13 +180,16 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
     }
   }
 
-  /** With the whole schema, of which every database is a copy. */
+  /**
+   * Creates the database with the whole schema, of which every database is a
+   * copy.
+   */
   async #makeTemplate(): Promise<void> {
     await this.sql("postgres", "CREATE DATABASE schema");
     await (await openPostgres({ url: this.url("schema") })).close();
   }
 
-  /** Lets it run on after its test. */
+  /** Lets the server run on after its test. */
   detach(): SharedServer {
     this.#child.unref();
     return {
@@ -199,12 +204,12 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
     return join(this.#folder, "data");
   }
 
-  /** Writes a file of the data folder. */
+  /** Writes a file in the data folder. */
   async writeFile(name: string, text: string): Promise<void> {
     await writeForUser(join(this.dataFolder, name), text);
   }
 
-  /** Replaces the data of a stopped server by what a command writes. */
+  /** Replaces the data of a stopped server by the output of a command. */
   async replaceData(command: readonly string[]): Promise<void> {
     await Deno.remove(this.dataFolder, { recursive: true });
     await Deno.mkdir(this.dataFolder, { mode: 0o700 });
@@ -217,7 +222,7 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
     return await cpuSecondsOf(this.#child.pid);
   }
 
-  /** Ends it as a crash or, with `SIGINT`, as an operator does. */
+  /** Stops the server like a crash or, with `SIGINT`, like an operator. */
   async stop(signal: Deno.Signal = "SIGINT"): Promise<void> {
     this.#child.kill(signal);
     await this.#child.status;
@@ -228,7 +233,7 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
     await this.start();
   }
 
-  /** Starts it again after `stop`; `settings` win over those of before. */
+  /** Starts the server again after `stop`; `settings` override earlier ones. */
   async start(settings: ServerSettings = {}): Promise<void> {
     this.#child = this.#launch(settings);
     await this.#ready();
@@ -238,7 +243,7 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
     try {
       this.#child.kill("SIGQUIT");
     } catch {
-      // It is stopped already.
+      // The server is already stopped.
     }
     await this.#child.status;
     await Deno.remove(this.#folder, { recursive: true });
@@ -246,8 +251,8 @@ export class PostgresServer extends ServerAddress implements AsyncDisposable {
 }
 
 /**
- * The newest PostgreSQL that the system has, where Debian's packages put it;
- * null if there is none.
+ * The newest PostgreSQL of the system, at the path of Debian's packages; null
+ * if there is none.
  */
 export async function installedPostgres(): Promise<string | null> {
   const root = "/usr/lib/postgresql";
@@ -265,8 +270,8 @@ export function sharedServer(): Promise<ServerAddress> {
 }
 
 /**
- * The server of this isolate: for tests that look at all of its connections, or
- * that wait for all of its transactions.
+ * A server for this isolate only: for tests that count its connections, or wait
+ * for all its transactions.
  */
 export function ownServer(): Promise<ServerAddress> {
   return own ??= startDetached(`postgres-${randomBytes(12).toString("hex")}`);
@@ -296,7 +301,7 @@ export async function connectTo(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** PostgreSQL does not run as root: then `nobody` runs it. */
+/** PostgreSQL refuses to run as root; then it runs as `nobody`. */
 const UNPRIVILEGED = 65_534;
 
 /** A temporary folder that this user may enter. */
@@ -361,7 +366,8 @@ function launch(
     args,
     cwd: folder,
     env,
-    // Not ended with the isolate of the test file that started it.
+    // Detached, so that it does not end with the isolate of the test file that
+    // started it.
     detached: true,
     stdin: "null",
     stdout: "null",
@@ -378,8 +384,9 @@ async function run([command, ...args]: string[]): Promise<void> {
 }
 
 /**
- * The folder of the package's binaries. It is set up in `postgres_server/`,
- * apart from the project: whoever starts the service would fetch its 60 MB.
+ * The folder of the package's binaries. The package is installed in
+ * `postgres_server/`, outside the project; otherwise everyone who starts the
+ * service would download its 60 MB.
  */
 async function findPackage(): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -398,8 +405,8 @@ async function findPackage(): Promise<string> {
 const SETUP = new URL("./postgres_server/", import.meta.url);
 
 /**
- * Copies the package to where everybody may run it, once for each version, and
- * makes the symbolic links that npm could not pack.
+ * Copies the package to a place where every user may run it, once for each
+ * version, and creates the symbolic links that npm cannot pack.
  */
 async function unpack(): Promise<string> {
   const { imports } = JSON.parse(
@@ -433,7 +440,7 @@ async function putInPlace(folder: string, target: string): Promise<void> {
   try {
     await Deno.rename(folder, target);
   } catch {
-    // Another test was faster.
+    // Another test has already copied it.
     await Deno.remove(folder, { recursive: true });
   }
 }

@@ -1,9 +1,9 @@
-/** Runs the real program as a process of its own. */
+/** Runs the real program as a separate process. */
 import "./built.ts";
 import { inTime } from "./clock.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** Without an address when it does not serve the API. */
+/** Has no address if the process does not serve the API. */
 const STARTED = /^(?:listening on (\S+)|ready: .+)$/;
 
 export interface Finished {
@@ -13,25 +13,31 @@ export interface Finished {
 }
 
 export interface RunOptions {
-  /** Environment variables besides those that Deno itself needs. */
+  /** Environment variables in addition to those that Deno needs. */
   env?: Record<string, string>;
   /** A module that runs before the program. */
   preload?: string;
-  /** The compiled program, instead of its source; its environment is `env`. */
+  /**
+   * The compiled program to run instead of the source; its environment is
+   * `env`.
+   */
   executable?: string;
-  /** How many file descriptors it may have. */
+  /** The limit of its file descriptors. */
   descriptors?: number;
-  /** Its standard error is not read before this resolves. */
+  /** Its standard error is not read until this resolves. */
   errorsFrom?: Promise<void>;
 }
 
-/** What every task gives the program: permissions, settings of V8. */
+/**
+ * The options that every task passes to the program: permissions, settings of
+ * V8.
+ */
 export async function programFlags(): Promise<string[]> {
   const words = await taskWords("program");
   return words.filter((word) => word.startsWith("--"));
 }
 
-/** What `deno compile` is given by its task, writing to `output`. */
+/** The arguments of `deno compile` in its task, with the output at `output`. */
 export async function compileArguments(output: string): Promise<string[]> {
   const words = (await taskWords("binary-file")).join(" ");
   const [, args] = /RUN=compile (.+?) --output \S+ deno task/.exec(words)!;
@@ -101,7 +107,7 @@ export async function runProgram(
   return { code, stdout: decode(stdout), stderr: decode(stderr) };
 }
 
-/** Starts the program, for a test that ends it. */
+/** Starts the program; the test must end it. */
 export async function startCommand(
   args: readonly string[],
   options: RunOptions = {},
@@ -111,7 +117,7 @@ export async function startCommand(
 
 /** A running service. */
 export class Program implements AsyncDisposable {
-  /** Of its API; empty when it does not serve one. */
+  /** The URL of its API; empty if it does not serve one. */
   readonly url: string;
   readonly #child: Deno.ChildProcess;
   readonly #output: Output;
@@ -133,17 +139,17 @@ export class Program implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Resolves at the first line of standard output that matches. */
+  /** Resolves with the first line of standard output that matches. */
   line(pattern: RegExp): Promise<string> {
     return inTime(this.#output.line(pattern), `a line ${pattern}`);
   }
 
-  /** The same for standard error. */
+  /** Like `line`, for standard error. */
   errorLine(pattern: RegExp): Promise<string> {
     return inTime(this.#errors.line(pattern), `a line ${pattern}`);
   }
 
-  /** The exit code, whether its output has been read or not. */
+  /** The exit code; does not wait for the output to be read. */
   get exitCode(): Promise<number> {
     return this.#child.status.then(({ code }) => code);
   }
@@ -157,7 +163,7 @@ export class Program implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Asks it to stop; answers how it ended. */
+  /** Asks the process to stop; returns how it ended. */
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Finished> {
     this.#child.kill(signal);
     return await this.ended();
@@ -174,7 +180,7 @@ export class Program implements AsyncDisposable {
     try {
       this.#child.kill("SIGKILL");
     } catch {
-      // It has ended already.
+      // The process has already ended.
     }
     await this.ended();
   }
@@ -197,7 +203,7 @@ export async function startProgram(
   }
 }
 
-/** Starts the program and kills it so many milliseconds later. */
+/** Starts the program and kills it after this many milliseconds. */
 export async function killWhileStarting(
   args: readonly string[],
   ms: number,
@@ -210,7 +216,7 @@ export async function killWhileStarting(
   await Promise.all([child.status, ...outputs.map(({ ended }) => ended)]);
 }
 
-/** Starts the program and kills it when it prints such a line. */
+/** Starts the program and kills it when it prints a matching line. */
 export async function killAtLine(
   args: readonly string[],
   pattern: RegExp,
@@ -223,7 +229,7 @@ export async function killAtLine(
   await Promise.all([child.status, output.ended, errors.ended]);
 }
 
-/** The lines of a stream as they come. */
+/** The lines of a stream as they arrive. */
 class Output {
   readonly lines: string[] = [];
   readonly ended: Promise<void>;
@@ -280,13 +286,15 @@ export async function temporaryFolder(): Promise<
   };
 }
 
-/** A port of loopback that nobody listens on at the moment. */
+/** A free port of loopback. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return (listener.addr as Deno.NetAddr).port;
 }
 
-/** Whether a program is on this machine; `args` let it say something and end. */
+/**
+ * Whether a program is on this machine; `args` make it print something and end.
+ */
 export function hasProgram(name: string, ...args: string[]): boolean {
   try {
     const { success } = new Deno.Command(name, {

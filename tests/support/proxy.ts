@@ -1,13 +1,13 @@
-/** A TCP proxy that delays what it forwards, or keeps it. */
+/** A TCP proxy that delays bytes, or holds them back. */
 
-/** Bytes towards the server, or from it. */
+/** Bytes to the server, or from it. */
 type Direction = "requests" | "answers";
 const DIRECTIONS: readonly Direction[] = ["requests", "answers"];
 
-/** A client's connection and the one to the server. */
+/** A client's connection, and the connection to the server. */
 interface Pair {
   readonly ends: readonly [Deno.TcpConn, Deno.TcpConn];
-  /** What is not forwarded, its end included. */
+  /** The directions that are held back, including their end. */
   readonly muted: Set<Direction>;
 }
 
@@ -17,10 +17,10 @@ export class Proxy implements AsyncDisposable {
   readonly port = portOf(this.#listener);
   /** Before this monotonic time nothing is forwarded. */
   #stalledUntil = 0;
-  /** Is added to each direction of what comes from now on. */
+  /** Added to each direction for bytes that arrive from now on. */
   delayMs: number;
   readonly #pairs = new Set<Pair>();
-  /** Of connections to come. */
+  /** The muted directions of future connections. */
   #muted: readonly Direction[] = [];
   #mutedAt: string | null = null;
 
@@ -30,35 +30,35 @@ export class Proxy implements AsyncDisposable {
     this.#accept();
   }
 
-  /** Keeps what the connections of now would forward; they stay open. */
+  /** Holds back the bytes of current connections, which stay open. */
   mute(directions = DIRECTIONS): void {
     for (const { muted } of this.#pairs) {
       directions.forEach((direction) => muted.add(direction));
     }
   }
 
-  /** Mutes the next connection that requests what contains this text. */
+  /** Mutes the next connection whose request contains this text. */
   muteOnce(text: string): void {
     this.#mutedAt = text;
   }
 
-  /** As `mute`, with the connections to come, until `resume`. */
+  /** Like `mute`, including future connections, until `resume`. */
   hang(directions = DIRECTIONS): void {
     this.mute(directions);
     this.#muted = directions;
   }
 
-  /** Connections to come work again; those of before stay as they are. */
+  /** Lets future connections work again; current ones stay muted. */
   resume(): void {
     this.#muted = [];
   }
 
-  /** Forwards nothing for so long, as if a packet had to be sent again. */
+  /** Forwards nothing for this time, as if a packet had to be sent again. */
   stall(ms: number): void {
     this.#stalledUntil = performance.now() + ms;
   }
 
-  /** Cuts all connections, and refuses others until `accept`. */
+  /** Breaks all connections, and refuses new ones until `accept`. */
   refuse(): void {
     this.#listener.close();
     for (const { ends } of this.#pairs) ends.forEach(close);
@@ -91,7 +91,7 @@ export class Proxy implements AsyncDisposable {
       this.#forward(pair, "requests", client, server),
       this.#forward(pair, "answers", server, client),
     ]);
-    // Ends that were not forwarded are closed with the proxy.
+    // Muted connections are closed together with the proxy.
     if (pair.muted.size === 0) this.#pairs.delete(pair);
   }
 
@@ -117,7 +117,7 @@ export class Proxy implements AsyncDisposable {
       }
       await written;
     } catch {
-      // One of them has left: the other hears of it.
+      // One side has disconnected, which the other side sees.
     }
     if (!muted.has(direction)) close(to);
   }
@@ -135,7 +135,7 @@ export class Proxy implements AsyncDisposable {
     try {
       this.refuse();
     } catch {
-      // It refuses already.
+      // The proxy already refuses connections.
     }
     return Promise.resolve();
   }
@@ -149,7 +149,7 @@ function portOf({ addr }: Deno.TcpListener): number {
   return (addr as Deno.NetAddr).port;
 }
 
-/** Writes all of it at a monotonic time. */
+/** Writes all bytes at a monotonic time. */
 async function write(
   to: Deno.TcpConn,
   bytes: Uint8Array,
@@ -166,6 +166,6 @@ function close(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // It is closed already.
+    // The connection is already closed.
   }
 }

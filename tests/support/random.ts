@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers that depend only on the seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
+  /** From 0 up to 1, exclusive. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -15,13 +15,13 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, not including, `end`. */
+  /** A whole number from 0 up to `end`, exclusive. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 }
 
-/** The seed that was asked for, or one that nobody chose. */
+/** The given seed, or a random one. */
 export function seedFrom(text: string | undefined): number {
   return text === undefined || text === ""
     ? crypto.getRandomValues(new Uint32Array(1))[0]

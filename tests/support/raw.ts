@@ -1,9 +1,10 @@
-/** Requests as bytes on a socket, for what `fetch` would not send. */
+/** Sends requests as bytes on a socket, because `fetch` would not send them. */
 
 /**
- * Writes `request` to the server at `url`; answers the first answer as text,
- * or what came before the server hung up. A server that refuses a body it has
- * not read keeps the connection open, so this does not wait for its end.
+ * Writes `request` to the server at `url`; returns the first answer as text, or
+ * what came before the server disconnected. A server that refuses a body
+ * without reading it keeps the connection open, so this does not wait for its
+ * end.
  */
 export async function raw(
   url: string,
@@ -35,17 +36,17 @@ function isWhole(answer: string): boolean {
   return body.length >= Number(length);
 }
 
-/** The status of a raw answer; 0 when the connection was closed without one. */
+/** The status of a raw answer; 0 if the connection was closed without one. */
 export function statusOf(answer: string): number {
   return Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1] ?? 0);
 }
 
-/** How long a socket is listened to after it went silent. */
+/** How long to listen on a silent socket. */
 const SILENCE_MS = 300;
 
 /**
- * The statuses of all answers that come before the server is silent or gone;
- * for requests that may be answered once, many times, or never.
+ * The statuses of all answers until the server is silent or disconnects; for
+ * requests that may be answered once, many times, or never.
  */
 export async function statusesOf(
   url: string,
@@ -68,7 +69,7 @@ export async function statusesOf(
     }
     connection.close();
   } catch {
-    // Silent for long enough, or hung up on with a reset.
+    // The server was silent for long enough, or reset the connection.
   }
   clearTimeout(timer);
   return [...text.matchAll(/^HTTP\/1\.[01] (\d{3})/gm)]

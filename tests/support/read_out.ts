@@ -2,12 +2,12 @@
 import type { XmlElement } from "../../src/xml/decode.ts";
 import { child, type TestApp } from "./app.ts";
 
-/** Text of `<next>`; null at the end of a list. */
+/** The text of `<next>`; null at the end of a list. */
 export function nextOf(service: XmlElement): string | null {
   return service.children.find(({ name }) => name === "next")?.text ?? null;
 }
 
-/** Entries of a list, page after page, behind `after`. */
+/** The entries of a list after `after`, page by page. */
 export async function readAll(
   app: TestApp,
   path: string,
@@ -29,8 +29,8 @@ export async function readAll(
 }
 
 /**
- * The elements of a product as text, but those of `leftOut` and the lowest of
- * its former prices: an undo restores a product, not what it cost before.
+ * The elements of a product as text, except those in `leftOut` and the lowest
+ * former price: an undo restores a product, but not its price history.
  */
 export function fieldsText(
   product: XmlElement,
@@ -43,7 +43,10 @@ export function fieldsText(
     ).join("");
 }
 
-/** Text of a child, or of an XML attribute as in `@status`; null for none. */
+/**
+ * The text of a child, or of an XML attribute as in `@status`; null if it is
+ * missing.
+ */
 export function valueOf(element: XmlElement, name: string): string | null {
   if (name.startsWith("@")) return element.attributes[name.slice(1)] ?? null;
   return element.children.find((one) => one.name === name)?.text ?? null;

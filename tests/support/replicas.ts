@@ -5,8 +5,8 @@ import { makeDataDir } from "./data_dir.ts";
 import type { ServerAddress } from "./postgres.ts";
 
 /**
- * Boots as many applications as there are configurations, all with the same
- * new database, data folder and seller.
+ * Boots an application for each configuration, all with the same new database,
+ * data folder and seller.
  */
 export async function bootReplicas(
   server: ServerAddress,
@@ -43,7 +43,7 @@ export class Replicas implements AsyncDisposable {
     return found;
   }
 
-  /** Whether a write has changed a table and has not ended. */
+  /** Whether a write in progress has changed a table. */
   async hasWritten(table = "products"): Promise<boolean> {
     const { n } = await this.row<{ n: number }>(
       `SELECT COUNT(*) AS n FROM pg_stat_activity

@@ -1,4 +1,6 @@
-/** Two PostgreSQL servers, of which one is the synchronous standby of the other. */
+/**
+ * Two PostgreSQL servers, one of which is the synchronous standby of the other.
+ */
 import { join } from "node:path";
 import { until } from "./clock.ts";
 import {
@@ -29,7 +31,7 @@ export class ReplicatedServers implements AsyncDisposable {
     this.#installation = installation;
   }
 
-  /** Resolves when the standby has what the primary has. */
+  /** Resolves when the standby has the data of the primary. */
   static async start(options: ServerOptions = {}): Promise<ReplicatedServers> {
     await using stack = new AsyncDisposableStack();
     const primary = stack.use(
@@ -57,7 +59,9 @@ export class ReplicatedServers implements AsyncDisposable {
     return this.#standby;
   }
 
-  /** From now on the primary acknowledges only what the standby has. */
+  /**
+   * From now on the primary acknowledges only what the standby has received.
+   */
   async #synchronize(): Promise<void> {
     await set(this.#primary, "SET synchronous_standby_names = '*'");
     await until(async () => {
@@ -69,7 +73,10 @@ export class ReplicatedServers implements AsyncDisposable {
     }, "a synchronous standby");
   }
 
-  /** The standby takes over, alone. The former primary has to be stopped. */
+  /**
+   * Promotes the standby, which is then alone. The former primary must be
+   * stopped.
+   */
   async promote(): Promise<void> {
     const former = this.#primary;
     this.#primary = this.#standby;
@@ -78,7 +85,9 @@ export class ReplicatedServers implements AsyncDisposable {
     await set(this.#primary, "RESET synchronous_standby_names");
   }
 
-  /** The former primary, which ended cleanly, follows the present one. */
+  /**
+   * Lets the former primary, which has ended cleanly, follow the current one.
+   */
   async follow(): Promise<void> {
     await this.#standby.writeFile("standby.signal", "");
     await this.#standby.start(following(this.#primary));
@@ -86,8 +95,8 @@ export class ReplicatedServers implements AsyncDisposable {
   }
 
   /**
-   * The former primary follows the present one with a copy of its data, because
-   * its own may have what the other never received.
+   * Lets the former primary follow the current one with a copy of its data,
+   * because its own may contain what the other never received.
    */
   async followAnew(): Promise<void> {
     if (this.#installation === undefined) {

@@ -1,22 +1,25 @@
 /**
- * A proxy in front of a PostgreSQL server that counts round trips. It delays all
- * that passes, so that what is sent without waiting for an answer belongs to
- * one of them.
+ * A proxy in front of a PostgreSQL server that counts round trips. It delays
+ * all bytes, so that statements sent without waiting for an answer belong to
+ * one round trip.
  */
 const DELAY_MS = 15;
 
 /** A transaction as the proxy saw it. */
 export interface SeenTransaction {
-  /** What was sent: texts of statements that the connection had not prepared. */
+  /**
+   * The texts of statements that were sent and not yet prepared on the
+   * connection.
+   */
   sent: string;
   roundTrips: number;
-  /** Groups of prepared statements, each of which the server answers at once. */
+  /** Groups of prepared statements; the server answers each group at once. */
   readonly groups: number;
 }
 
 /** Ends a group of prepared statements. */
 const SYNC = "S\0\0\0\x04";
-/** How the name of a prepared BEGIN stands in a request to run it. */
+/** The name of a prepared BEGIN in the request to run it. */
 const BEGIN = "\0begin ";
 
 export class RoundTrips implements AsyncDisposable {
@@ -35,7 +38,7 @@ export class RoundTrips implements AsyncDisposable {
     return url.href;
   }
 
-  /** The last transaction that sent these texts. */
+  /** The last transaction in which these texts were sent. */
   find(...texts: string[]): SeenTransaction {
     const found = this.seen.findLast(({ sent }) =>
       texts.every((text) => sent.includes(text))
@@ -87,7 +90,7 @@ async function carry(
   to: Deno.Conn,
   { read, handOn }: {
     read?: (bytes: Uint8Array) => void;
-    /** Before bytes are handed on, which is after the delay. */
+    /** Called before bytes are forwarded, which is after the delay. */
     handOn?: () => void;
   },
 ): Promise<void> {
@@ -104,7 +107,7 @@ async function carry(
       }).catch(() => {});
     }
   } catch {
-    // One of them has left.
+    // One side has disconnected.
   }
   await last;
   close(to);
@@ -114,6 +117,6 @@ function close(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // It is closed already.
+    // The connection is already closed.
   }
 }

@@ -1,4 +1,4 @@
-/** Object storage on loopback that believes nothing. */
+/** A strict S3 server on loopback. */
 import { createHash } from "node:crypto";
 import type { Config } from "../../src/config.ts";
 import type { S3Settings } from "../../src/object_storage/client.ts";
@@ -10,7 +10,7 @@ const BUCKET = "pictures";
 const REGION = "eu-test-1";
 const SKEW_MS = 15 * 60_000;
 
-/** The least bytes of a part that is not the last. */
+/** The least size of a part that is not the last. */
 const PART_BYTES = 5 * 1024 * 1024;
 
 interface StoredObject {
@@ -30,17 +30,17 @@ interface MultipartUpload {
   parts: Map<number, Uint8Array<ArrayBuffer>>;
 }
 
-/** What a test has happen instead; null lets the server do its work. */
+/** Replaces the answer to a request; null lets the server answer. */
 export type Meddle = (
   request: Request,
   key: string,
 ) => Response | null | Promise<Response | null>;
 
 /**
- * Speaks the part of the S3 protocol that the service uses, for one bucket.
- * Every request must be signed, by the right key, for the right region, no
- * longer ago than 15 minutes, with all its `x-amz-` headers and the hash of its
- * body under the signature.
+ * Implements the part of the S3 protocol that the service uses, for one bucket.
+ * Every request must be signed with the right key, for the right region, within
+ * the last 15 minutes, including all its `x-amz-` headers and the hash of its
+ * body.
  */
 export class S3Server implements AsyncDisposable {
   readonly url: string;
@@ -48,16 +48,16 @@ export class S3Server implements AsyncDisposable {
   readonly objects = new Map<string, StoredObject>();
   /** By id. */
   readonly uploads = new Map<string, MultipartUpload>();
-  /** `METHOD key` of every request that was let in. */
+  /** `METHOD key` of every accepted request. */
   readonly seen: string[] = [];
-  /** Codes of those that were not. */
+  /** Error codes of refused requests. */
   readonly refused: string[] = [];
-  /** Keys on a page of a list. */
+  /** Keys on a page of a listing. */
   pageSize = 1000;
-  /** How far the time of a signature may be from ours. */
+  /** How far the time of a signature may differ from the server's. */
   skewMs = SKEW_MS;
   meddle: Meddle = () => null;
-  /** The most that were in work at once, by method. */
+  /** The most requests in progress at once, by method. */
   readonly peak = new Map<string, number>();
   readonly #inWork = new Map<string, number>();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -71,12 +71,12 @@ export class S3Server implements AsyncDisposable {
     this.url = `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** The settings of a service that keeps its images here. */
+  /** The settings of a service that stores its images here. */
   config() {
     return configOf(settingsOf(this));
   }
 
-  /** The same, as a process of its own is told. */
+  /** The same settings as environment variables, for a separate process. */
   env(): Record<string, string> {
     return {
       SELLER_IMAGE_STORE: `s3://${BUCKET}/shop/images`,
@@ -151,7 +151,7 @@ export class S3Server implements AsyncDisposable {
     }
   }
 
-  /** What `If-Match` or `If-None-Match` forbids. */
+  /** The problem if `If-Match` or `If-None-Match` is not met. */
   #condition({ headers }: Request, key: string): Problem | null {
     const found = this.objects.get(key);
     const match = headers.get("if-match");
@@ -262,7 +262,7 @@ export class S3Server implements AsyncDisposable {
     });
   }
 
-  /** ListObjectsV2; a token is the last key of the page before, in Base64. */
+  /** ListObjectsV2; a token is the last key of the previous page, in Base64. */
   #list(query: URLSearchParams): Response {
     if (query.get("list-type") !== "2") {
       return new Problem(400, "InvalidArgument").response();
@@ -308,7 +308,10 @@ function md5(bytes: Uint8Array): string {
   return `"${createHash("md5").update(bytes).digest("hex")}"`;
 }
 
-/** In XML; what XML cannot hold is written as servers write it, too. */
+/**
+ * Escapes a text for XML; characters that XML does not allow are written as
+ * other servers write them.
+ */
 function escaped(text: string): string {
   return text.replace(/[&<>"'\x00-\x1f]/g, (one) => `&#${one.charCodeAt(0)};`);
 }
@@ -325,7 +328,7 @@ export function settingsOf({ url }: S3Server): S3Settings {
   };
 }
 
-/** The settings of a service that keeps its images there. */
+/** The settings of a service that stores its images there. */
 export function configOf(settings: S3Settings) {
   const { endpoint, region, bucket, prefix, accessKey, secretKey } = settings;
   return {

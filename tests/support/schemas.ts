@@ -2,7 +2,7 @@
 import { XmlDocument, XsdValidator } from "libxml2-wasm";
 import { productsSchema, responsesSchema } from "../../src/contracts/xsd.ts";
 
-/** What a schema says against a document; null when it accepts it. */
+/** The error of a document against a schema; null if it is valid. */
 export type Validate = (document: string) => string | null;
 
 function validator(schema: string): Validate {

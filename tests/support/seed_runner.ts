@@ -1,23 +1,23 @@
 /**
- * Command lines that play seeds: `main.ts [SEEDS] [SEED] [--seconds S] [--jobs
- * N]`. `--seconds` takes new seeds for so long, after those that failed once.
+ * Command lines that run seeds: `main.ts [SEEDS] [SEED] [--seconds S] [--jobs
+ * N]`. `--seconds` runs seeds that failed before, and then new ones for this
+ * time.
  */
 import { seedFrom } from "./random.ts";
 
-/** What a command line asks for. */
+/** A parsed command line. */
 export interface SeedWish {
   count: number;
   seed: number;
   seconds: number | null;
   jobs: number;
   /**
-   * Plays every n-th seed, and prints its sum as JSON for the process that
-   * started it.
+   * Run every n-th seed only, and print the sum as JSON for the parent process.
    */
   part: { number: number; of: number } | null;
 }
 
-/** Reads a command line; without a count it asks for `seeds`. */
+/** Parses a command line; the default count is `seeds`. */
 export function wishOf(args: readonly string[], seeds: number): SeedWish {
   const option = (name: string) => {
     const at = args.indexOf(`--${name}`);
@@ -37,12 +37,12 @@ export function wishOf(args: readonly string[], seeds: number): SeedWish {
   };
 }
 
-/** Whether one seed is asked for, which is shown whole. */
+/** Whether it asks for one seed, whose run is printed in full. */
 export function isOfOneSeed({ count, seconds, part }: SeedWish): boolean {
   return count === 1 && seconds === null && part === null;
 }
 
-/** The seeds that were asked for, or those of one part of the work. */
+/** The requested seeds, or those of one part of the work. */
 export function* seedsOf(
   { count, seed, seconds, part }: SeedWish,
   failedOnce: Iterable<readonly [seed: number, ...rest: unknown[]]>,
@@ -57,8 +57,8 @@ export function* seedsOf(
 }
 
 /**
- * Has processes of `main` play parts of the seeds, and prints what they print;
- * answers with the sum of each, which it prints last.
+ * Runs `main` in several processes, each with a part of the seeds, and prints
+ * their output; returns the sums, which each process prints last.
  */
 export async function inProcesses<T>(
   main: string,

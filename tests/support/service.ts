@@ -1,4 +1,4 @@
-/** The real program with sellers, which can be killed and started again. */
+/** The real program with sellers, which can be killed and restarted. */
 import { systemClock, systemIds } from "../../src/deps.ts";
 import type { Db } from "../../src/database/db.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
@@ -6,10 +6,10 @@ import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { addDatabase } from "./data_dir.ts";
 import { type Program, startProgram } from "./process.ts";
 
-/** Of the operator API of every service that a test starts. */
+/** The operator key of every service that a test starts. */
 export const OPERATOR = "operator-key";
 
-/** Adds sellers; their keys by name. */
+/** Adds sellers; returns their keys by name. */
 export async function addSellersTo(
   db: Db,
   names: readonly string[],
@@ -23,7 +23,9 @@ export async function addSellersTo(
   return keys;
 }
 
-/** Makes a database with sellers in a data folder; their keys by name. */
+/**
+ * Creates a database with sellers in a data folder; returns their keys by name.
+ */
 export async function addSellers(
   folder: string,
   names: readonly string[],
@@ -37,20 +39,20 @@ export async function addSellers(
 }
 
 export interface ServiceOptions {
-  /** Names of sellers; the first is the one of `key`. */
+  /** Names of sellers; `key` is that of the first one. */
   sellers?: readonly string[];
-  /** Settings besides those that every such service has. */
+  /** Settings in addition to those of every such service. */
   env?: Record<string, string>;
   /** A module that runs before the program. */
   preload?: string;
-  /** Its standard error is not read before this resolves. */
+  /** Its standard error is not read until this resolves. */
   errorsFrom?: Promise<void>;
 }
 
 export class Service implements AsyncDisposable {
   /** Its data. */
   readonly folder: string;
-  /** By the seller's name. */
+  /** Keys by the seller's name. */
   readonly keys: ReadonlyMap<string, string>;
   readonly #options: ServiceOptions;
   #program: Program | null = null;
@@ -65,7 +67,10 @@ export class Service implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Starts it on a new data folder, which stays when it is closed. */
+  /**
+   * Starts the service on a new data folder, which stays when the service is
+   * closed.
+   */
   static async start(
     folder: string,
     options: ServiceOptions = {},
@@ -104,7 +109,7 @@ export class Service implements AsyncDisposable {
     return this.program.url;
   }
 
-  /** Ends it at once; answers what it had written to standard error. */
+  /** Kills the service; returns its standard error. */
   async kill(): Promise<string> {
     const { program } = this;
     this.#program = null;

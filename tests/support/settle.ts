@@ -1,4 +1,4 @@
-/** Lets everything go on that waits for nothing but promises. */
+/** Lets all work continue that only waits for promises. */
 export async function settle(turns = 20): Promise<void> {
   while (turns-- > 0) await Promise.resolve();
 }

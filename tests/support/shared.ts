@@ -1,16 +1,16 @@
 /**
- * Servers that all test files of a process share. Each file has an isolate of
- * its own, so they meet in a folder. A server ends with the process.
+ * Servers that all test files of a process share. Each file has its own
+ * isolate, so they find a server by a folder. A server ends with the process.
  */
 import { join } from "node:path";
 
 export interface SharedServer {
-  /** What the tests are told. */
+  /** The address that tests use. */
   address: string;
   pid: number;
-  /** Ends it. */
+  /** The signal that ends it. */
   signal: "QUIT" | "KILL";
-  /** Removed with it. */
+  /** A folder that is removed with it. */
   folder: string;
 }
 
@@ -19,7 +19,7 @@ export async function startOrFind(
   kind: string,
   start: () => Promise<SharedServer>,
 ): Promise<string> {
-  // A process id is used again; with the start time it is not.
+  // Process ids are reused, but not together with the same start time.
   const started = (await Deno.readTextFile("/proc/self/stat")).split(" ")[21];
   const folder = join(
     temporaryFolder(),

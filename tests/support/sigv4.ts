@@ -1,13 +1,14 @@
 /**
- * Signature version 4 as a server checks it, written from its description
- * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html)
- * and apart from the library that signs.
+ * Checks signatures (version 4) as a server does, written from their
+ * description
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html),
+ * independently of the library that signs.
  */
 import { createHash, createHmac } from "node:crypto";
 
 export interface SignedRequest {
   method: string;
-  /** As sent, query included. */
+  /** The URL as sent, including the query. */
   url: string;
   headers: Headers;
 }
@@ -22,7 +23,7 @@ export interface Credential {
   signature: string;
 }
 
-/** What the `Authorization` header says; null if it cannot be read. */
+/** The content of the `Authorization` header; null if it cannot be parsed. */
 export function credentialOf(headers: Headers): Credential | null {
   const match =
     /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/(\d{8})\/([^/,]+)\/([^/,]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/
@@ -33,7 +34,7 @@ export function credentialOf(headers: Headers): Credential | null {
   return { accessKey, day, region, service, signedHeaders, signature };
 }
 
-/** Everything but the unreserved characters of RFC 3986. */
+/** Encodes everything except the unreserved characters of RFC 3986. */
 function uriEncode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -41,7 +42,7 @@ function uriEncode(text: string): string {
   );
 }
 
-/** The signature that the request should bear. */
+/** The signature that the request must have. */
 export function signatureOf(
   { method, url, headers }: SignedRequest,
   { day, region, service, signedHeaders }: Omit<Credential, "signature">,

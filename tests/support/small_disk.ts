@@ -1,6 +1,8 @@
-/** A disk that is full when it holds so much; only root can mount one. */
+/** A disk with a given capacity; only root can mount one. */
 
-/** Mounts it at `path`, of a size as in `6m`; null without the right to. */
+/**
+ * Mounts it at `path`, with a size such as `6m`; null if that is not permitted.
+ */
 export async function mountSmall(
   path: string,
   size: string,

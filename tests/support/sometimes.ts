@@ -1,20 +1,20 @@
 /**
- * Rare paths: a long run in which one of them was not reached proves less than
- * it seems to. Tests call `sometimes` where they see one, and a runner ends with
- * `checkSometimes`.
+ * Rare paths of the code. A long run that does not reach one of them proves
+ * less than it seems to. Tests call `sometimes` on such a path, and a runner
+ * ends with `checkSometimes`.
  */
 import type { LogFields } from "../../src/deps.ts";
 import { parseMetrics } from "./metrics.ts";
 
 interface Run {
-  /** A run of fewer need not reach all of its paths. */
+  /** A shorter run need not reach all paths. */
   least: number;
-  /** What is counted. */
+  /** What the run's length counts. */
   of: string;
   paths: readonly string[];
 }
 
-/** What each run must reach. */
+/** The paths that each run must reach. */
 const RUNS = {
   crash: {
     least: 100,
@@ -131,7 +131,7 @@ const RUNS = {
       "the image store failed",
     ],
   },
-  /** Between which commits processes were killed in the simulation. */
+  /** The commits between which the simulation killed processes. */
   kills: {
     least: 300,
     of: "seeds",
@@ -158,7 +158,7 @@ const RUNS = {
 export type Runner = keyof typeof RUNS;
 export type RarePath = typeof RUNS[Runner]["paths"][number];
 
-/** Lines of the log that tell of a path. */
+/** Log lines that show a path. */
 const LOGGED: Readonly<Record<string, RarePath>> = {
   leases_released: "leases released",
   image_store_failed: "the image store failed",
@@ -175,17 +175,17 @@ const RETRIED: Readonly<Record<string, RarePath>> = {
 
 const reached = new Map<RarePath, number>();
 
-/** A path was reached, so many times. */
+/** Records that a path was reached, a number of times. */
 export function sometimes(path: RarePath, times = 1): void {
   if (times > 0) reached.set(path, (reached.get(path) ?? 0) + times);
 }
 
-/** What a part of a run has reached, for the process that started it. */
+/** The paths that a part of a run reached, for the parent process. */
 export function reachedPaths(): Partial<Record<RarePath, number>> {
   return Object.fromEntries(reached);
 }
 
-/** What a part of a run told. */
+/** Adds the paths that a part of a run reached. */
 export function sometimesInPart(
   part: Partial<Record<RarePath, number>>,
 ): void {
@@ -194,7 +194,7 @@ export function sometimesInPart(
   }
 }
 
-/** The paths of which the log of a service tells. */
+/** Records the paths that the log of a service shows. */
 export function sometimesLogged(lines: Iterable<LogFields>): void {
   for (const { event } of lines) {
     const path = LOGGED[String(event)];
@@ -202,7 +202,7 @@ export function sometimesLogged(lines: Iterable<LogFields>): void {
   }
 }
 
-/** The paths of which the metrics of a service tell. */
+/** Records the paths that the metrics of a service show. */
 export function sometimesMeasured(metrics: string): void {
   const series = parseMetrics(metrics);
   for (const [reason, path] of Object.entries(RETRIED)) {
@@ -214,8 +214,8 @@ export function sometimesMeasured(metrics: string): void {
 }
 
 /**
- * Says how often each path of a run was reached, and whether that is enough.
- * `size`: how long the run was.
+ * Prints how often each path of a run was reached, and whether that suffices.
+ * `size` is the length of the run.
  */
 export function checkSometimes(
   runner: Runner,

@@ -1,4 +1,6 @@
-/** A copy of the source in a temporary folder, in which something is changed. */
+/**
+ * A copy of the source in a temporary folder, in which files can be changed.
+ */
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** What tests and the simulation read. */
 const PARTS = ["src", "tests", "deno.json", "deno.lock", "main.ts"];

@@ -1,12 +1,12 @@
 /**
- * How long threads waited for a processor although they could run: what a test
- * on a busy machine must not take for slowness of the program. Linux counts it;
- * elsewhere it is 0.
+ * Measures how long threads waited for a processor although they could run, so
+ * that tests on a busy machine do not blame the program for that time. Linux
+ * counts it; elsewhere it is 0.
  */
 
 /**
- * Tells the milliseconds since then, without those in which this thread waited
- * for a processor.
+ * Returns a function that returns the milliseconds since then, without those in
+ * which this thread waited for a processor.
  */
 export function stopwatch(): () => number {
   const now = () => performance.now() - starvedMsOf("/proc/thread-self");
@@ -19,7 +19,7 @@ export function starvedMs(pid: number): number {
   return starvedMsOf(`/proc/${pid}/task/${pid}`);
 }
 
-/** Measures from when it is made. */
+/** Measures from its creation on. */
 export class Starvation {
   readonly #pid: number;
   readonly #before: ReadonlyMap<string, number>;
@@ -30,8 +30,8 @@ export class Starvation {
   }
 
   /**
-   * Milliseconds by which work was late that went through the first thread and
-   * one other, whichever waited longest.
+   * By how many milliseconds work was late that used the first thread and one
+   * other: the longer of both waits.
    */
   get ms(): number {
     const main = `${this.#pid}`;
@@ -54,7 +54,7 @@ function starvedByThread(pid: number): Map<string, number> {
       ({ name }) => [name, starvedMsOf(`${folder}/${name}`)],
     ));
   } catch {
-    return new Map(); // it has ended
+    return new Map(); // the process has ended
   }
 }
 
@@ -69,7 +69,10 @@ export function starvedMsOf(thread: string): number {
   }
 }
 
-/** Measures how late this thread's own timers are: its clients and hosts wait. */
+/**
+ * Measures how late the timers of this thread are, because its clients and
+ * hosts wait for them.
+ */
 export class Lag implements Disposable {
   readonly #timer: ReturnType<typeof setInterval>;
   #seen = performance.now();

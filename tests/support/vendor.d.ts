@@ -1,5 +1,5 @@
-// The npm releases of the standard library and of @libs/xml carry no types. The
-// parts that only tests use, as their documentation states them:
+// The npm releases of the standard library and of @libs/xml have no types.
+// These are the types of what only tests use, from their documentation:
 // https://jsr.io/@std and https://jsr.io/@libs/xml.
 
 declare module "@std/assert" {
@@ -55,7 +55,7 @@ declare module "@std/assert" {
 }
 
 declare module "@std/data-structures/binary-heap" {
-  /** The value that the comparison puts first is at its top. */
+  /** The top is the value that the comparison orders first. */
   export class BinaryHeap<T> {
     constructor(compare?: (a: T, b: T) => number);
     push(...values: T[]): number;
@@ -69,7 +69,7 @@ declare module "@std/semver" {
     minor: number;
     patch: number;
   }
-  /** Throws a `TypeError` for what is no version. */
+  /** Throws a `TypeError` for an invalid version. */
   export function parse(version: string): SemVer;
   export function compare(a: SemVer, b: SemVer): number;
 }

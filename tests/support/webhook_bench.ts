@@ -1,4 +1,4 @@
-/** A database, a clock, a sink and the delivery role, without the HTTP side. */
+/** The delivery role with a database, a clock and a sink, without HTTP. */
 import {
   type Deps,
   jsonLog,
@@ -62,7 +62,7 @@ export class WebhookBench implements AsyncDisposable {
   static async open(): Promise<WebhookBench> {
     const dataDir = makeDataDir();
     const clock = new TestClock();
-    // Its timers go on by themselves.
+    // The timers of the database run by themselves.
     const db = openStore(dataDir, {
       clock: { ...systemClock, now: () => clock.now() },
     });
@@ -73,7 +73,7 @@ export class WebhookBench implements AsyncDisposable {
     return new WebhookBench(dataDir, clock, db, known);
   }
 
-  /** A role that has not been started. */
+  /** A role that is not started. */
   role(shared = false): WebhookRole {
     const { dataDir, deps, db, signals, metrics } = this;
     const config = testConfig({ dataDir });
@@ -151,7 +151,7 @@ export class WebhookBench implements AsyncDisposable {
     return webhook;
   }
 
-  /** Stops a role; the time passes that it grants to what hangs. */
+  /** Stops a role, advancing the time that it grants to hanging requests. */
   async stopped(role: WebhookRole): Promise<void> {
     const stopped = role.stop();
     const moving = setInterval(() => this.clock.advance(1_000), 5);

@@ -1,4 +1,7 @@
-/** A seller's endpoint on 127.0.0.1 that answers as told and remembers. */
+/**
+ * A seller's endpoint on 127.0.0.1 that answers as the test decides and records
+ * requests.
+ */
 
 export interface Received {
   path: string;
@@ -9,7 +12,7 @@ export interface Received {
 
 export type Answering = (
   received: Received,
-  /** How many came to this path, this one included. */
+  /** How many requests this path got, including this one. */
   count: number,
 ) => Response | Promise<Response>;
 
@@ -33,12 +36,12 @@ export class WebhookSink implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}${path}`;
   }
 
-  /** What came to a path. */
+  /** The requests to a path. */
   at(path: string): Received[] {
     return this.received.filter((received) => received.path === path);
   }
 
-  /** The most requests that were under way at once, at a path. */
+  /** The most requests in progress at once, at a path. */
   peak(path = "/hook"): number {
     return this.#peaks.get(path) ?? 0;
   }
@@ -76,7 +79,7 @@ export class WebhookSink implements AsyncDisposable {
   }
 }
 
-/** A promise that a test settles: an endpoint that hangs until it is told. */
+/** A promise that a test settles, for an endpoint that hangs until then. */
 export function gate(): { open: () => void; opened: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { open: resolve, opened: promise };

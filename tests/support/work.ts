@@ -1,7 +1,7 @@
-/** Work of the page that is done in slices, done at once. */
+/** Runs sliced work of the page at once. */
 import type { SlicedWork } from "../../src/web/lib/slices.ts";
 
-/** What all of the work comes to. */
+/** The result of all the work. */
 export function finish<T>(work: SlicedWork<T>): T {
   for (;;) {
     const { done, value } = work.next();
