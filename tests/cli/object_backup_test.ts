@@ -70,7 +70,7 @@ async function comesBack(
     [`restored: ${restored}/seller.db`, rows],
   );
   assertEquals(names(restored), ["seller.db"]);
-  await assertRejects(() => there("restore", target), UsageError, "holds");
+  await assertRejects(() => there("restore", target), UsageError, "contains");
   await using other = await boot({
     config: { dataDir: restored, databaseUrl: null },
     seller: { id: app.sellerId, key: app.key },

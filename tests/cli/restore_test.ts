@@ -57,7 +57,7 @@ Deno.test("restore: only a sound backup is accepted, and only into an empty fold
   assertEquals(await names(), ["seller.db"]);
   assertEquals((await Deno.stat(`${dataDir}/seller.db`)).mode! & 0o777, 0o600);
   const again = await assertRejects(() => restore(file), UsageError);
-  assertEquals(again.message.includes("holds seller.db"), true);
+  assertEquals(again.message.includes("contains seller.db"), true);
   await using app = await boot({
     config: { dataDir, databaseUrl: null },
     seller,

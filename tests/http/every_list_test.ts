@@ -1,6 +1,6 @@
 /**
- * Every route that reads, with each value of each parameter of its query, and
- * with what continues a list, on every engine.
+ * Every GET route, with each value of each query parameter and with a cursor,
+ * on every engine.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Parameter } from "../../src/contracts/endpoint.ts";
@@ -14,10 +14,10 @@ const READING = ROUTES.filter(({ method, access, documentation }) =>
   (access === "seller" || access === "operator")
 );
 
-/** What a route names of what there is. */
+/** The ids that routes need. */
 type Ids = Record<string, string>;
 
-/** Values of parameters whose schema does not list them all. */
+/** Values of parameters whose schema does not list all values. */
 const VALUES: Record<string, readonly string[]> = {
   gtin: ["4006381333931"],
   id: ["01a1f8a9-48dd-7dda-af68-77c9d5d897a7"],
@@ -33,7 +33,7 @@ const VALUES: Record<string, readonly string[]> = {
   updated_since: ["2020-01-01", "2100-01-01"],
 };
 
-/** Lists that continue only when they are long: a place in each. */
+/** A cursor for each list that only continues when it is long. */
 const LONG: Record<string, string> = {
   getTransaction: "1",
   getRejectedProducts: "1700000000000-01a1f8a9-48dd-7dda-af68-77c9d5d897a7",
@@ -46,7 +46,10 @@ function valuesOf({ name, schema }: Parameter): readonly string[] {
   return values;
 }
 
-/** Each value alone, beside what is required; then the first of all. */
+/**
+ * Each value alone, with the required parameters; then the first value of every
+ * parameter.
+ */
 function queriesOf(parameters: readonly Parameter[]): URLSearchParams[] {
   const filters = parameters.filter((parameter) =>
     parameter.in !== "header" && parameter.name !== "after"
@@ -88,7 +91,7 @@ async function fill(app: TestApp): Promise<Ids> {
   await post(`imports${query}`, document);
   assertEquals((await app.upload("<product/>")).status, 422);
   assertEquals((await post("imports/x/undo")).status, 404);
-  await app.call("/seller_api/refusals"); // writes what was noted
+  await app.call("/seller_api/refusals"); // writes the recorded refusals
   const hook = "<webhook><trigger>order_paid</trigger>" +
     "<url>http://127.0.0.1:1024/hook</url></webhook>";
   assertEquals((await post("webhooks", hook)).status, 200);

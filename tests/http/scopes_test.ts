@@ -11,9 +11,12 @@ import { systemDeps } from "../../src/deps.ts";
 import { boot, codeOf, textAt } from "../support/app.ts";
 import { bothForms } from "../support/forms.ts";
 
-/** What a route changes, or else reads, by the beginning of its path. */
+/**
+ * The scope that a route needs for changes (or reads), by the beginning of its
+ * path.
+ */
 const SCOPE_OF: readonly [RegExp, NeededScope][] = [
-  // Every key rotates itself, and reads its account and what is published.
+  // Every key may rotate itself, and read its account and published data.
   [/^\/(keys\/:key_id\/rotate|account|categories|triggers)/, "any"],
   [/^\/(bulk_|imports|products|mappings)/, "products"],
   [/^\/(webhooks|events)/, "webhooks"],
@@ -51,7 +54,7 @@ bothForms.test("each route opens to the scopes that it needs, and to no others",
     );
     for (const { method, path } of FOR_SELLERS) {
       const needed = scopeOf(path);
-      // The key of the path is another one.
+      // The key in the path is another one than that of the request.
       const isRotation = path.endsWith("/rotate");
       const wanted: Scope | null = isRotation
         ? "keys"

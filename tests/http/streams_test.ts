@@ -1,10 +1,10 @@
-/** Answers that are streamed to a key: whole, or visibly broken. */
+/** Streamed answers for a key are complete, or visibly broken. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { boot, product, type TestApp, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
 
-/** More than the buffers of a connection. */
+/** More than the buffers of a connection hold. */
 const REFUSED = Array.from(
   { length: 45 },
   (_, n) =>

@@ -1,4 +1,4 @@
-/** Imports over HTTP, as tests send and read them. */
+/** Requests about imports, as tests send and read them. */
 import { assertEquals } from "@std/assert";
 import type { XmlElement } from "../../src/xml/decode.ts";
 import {
@@ -11,7 +11,7 @@ import {
 
 export const IMPORTS = "/seller_api/imports";
 
-/** Posts a document of products; `query` as in `&dry_run=true`. */
+/** Posts a document of products; `query` is, for example, `&dry_run=true`. */
 export function post(
   app: TestApp,
   products: string,

@@ -1,4 +1,4 @@
-/** What is kept of the documents of imports, and for how long. */
+/** Which documents of imports are kept, and for how long. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { systemDeps } from "../../src/deps.ts";
 import { sweepImportDocuments } from "../../src/imports/retention.ts";
@@ -17,7 +17,7 @@ import { contract } from "../support/forms.ts";
 const IMPORTS = "/seller_api/imports";
 const FLAW = "<gtin>1</gtin>";
 
-/** Products of which every tenth has a problem. */
+/** Products, every tenth of which has a problem. */
 function products(count: number, flaw = FLAW): string {
   const filling = `<description>${"x".repeat(900)}</description>`;
   return Array.from(
@@ -49,7 +49,7 @@ async function importBytes(app: TestApp): Promise<number> {
   return Number(textAt(xml, "account/import_bytes"));
 }
 
-/** The bytes of everything that rows keep of imports. */
+/** The bytes of all rows that belong to imports. */
 async function keptBytes(app: TestApp): Promise<number> {
   const row = await app.app.db.read((sql) =>
     sql.get<{ n: number }>(
@@ -97,7 +97,7 @@ contract.test("a dry run keeps its document for a day; what it refused is the sa
   const query = "&dry_run=true&accept=valid";
   const id = await imported(app, products(2_600), query);
   const deps = systemDeps("error");
-  /** Does a portion of the sweep, as if the process died after it. */
+  /** Runs one portion of the sweep, as if the process died after it. */
   const portion = async (later: number) => {
     const clock = { ...deps.clock, now: () => deps.clock.now() + later };
     const sweep = sweepImportDocuments({ deps: { ...deps, clock }, db });

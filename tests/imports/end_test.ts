@@ -154,7 +154,8 @@ bothEngines.test("of many imports whose images are settled while they end, each 
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) {
-    // The image of the first part is often settled when the last part is stored.
+    // The image of the first part is often settled before the last part is
+    // stored.
     const first = product(
       `I-${n}`,
       `<images><image>${host.url}/good/${n}.png</image></images>`,

@@ -1,4 +1,4 @@
-/** Imports over HTTP: what is stored, refused, listed, cancelled, taken back. */
+/** Imports over HTTP: storing, refusing, listing, cancelling, undoing. */
 import {
   assert,
   assertEquals,
@@ -483,7 +483,7 @@ bothForms.test("a dry run is deleted although the database fails meanwhile, and 
     ) !== undefined;
   const id = idOf(await post(app, products(300), "&dry_run=true"));
   await ended(app, id);
-  // More than one write deletes.
+  // More rows than one write deletes.
   await db.write((tx) =>
     tx.runMany(
       `INSERT INTO import_pieces (seller_no, import_id, piece, bytes)

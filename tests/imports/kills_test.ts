@@ -1,4 +1,7 @@
-/** An import goes on after kills of the real program, and stores each part once. */
+/**
+ * An import continues after the real program was killed, and stores each part
+ * once.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";

@@ -1,4 +1,4 @@
-/** How long an import waits for the role, beside free places. */
+/** How long an import waits for the role although slots are free. */
 import { assertEquals } from "@std/assert";
 import { type Db, DbError, type ReadWrite } from "../../src/database/db.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
@@ -11,7 +11,7 @@ import { boot } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { gate } from "../support/webhook_sink.ts";
 
-/** The database, whose writes wait until the gate is opened. */
+/** A database whose writes wait until the gate is opened. */
 function behind(db: Db, opened: Promise<void>): Db {
   const write: Db["write"] = async (run, options) => {
     await opened;
@@ -23,7 +23,7 @@ function behind(db: Db, opened: Promise<void>): Db {
   });
 }
 
-/** An import that waits to be checked; it has nothing to check. */
+/** An import that waits to be checked, and has no parts. */
 async function addImport(db: Db, sellerNo: number) {
   const id = systemDeps("error").ids.uuid();
   await db.write(async (tx) => {
@@ -80,8 +80,8 @@ Deno.test("a due import that is not claimed although there is room tells for how
 });
 
 /**
- * The database, on several servers. That of some sellers goes away when
- * something of theirs is read.
+ * A database on several servers, some of which become unreachable when data of
+ * these sellers are read.
  */
 function losing(db: Db, sellers: ReadonlySet<number>): Db {
   const lost = new Set<number>();

@@ -1,4 +1,4 @@
-/** Dry runs that are stored without sending their document again. */
+/** Dry runs that are stored without sending the document again. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { changeSeller } from "../../src/administration/sellers.ts";
 import { systemClock, systemDeps } from "../../src/deps.ts";
@@ -30,7 +30,7 @@ import {
   summaryOf,
 } from "./calls.ts";
 
-/** The id of a dry run that is over. */
+/** The id of a dry run that has ended. */
 async function check(
   app: TestApp,
   document: string,
@@ -74,7 +74,7 @@ async function resultsIn(
   return child(answer.xml, "results").children;
 }
 
-/** `sku: text of former` of each product. */
+/** `sku: text of former` for each product. */
 function formerOf(results: readonly XmlElement[]): string[] {
   return results.map((one) => {
     const former = one.children.find(({ name }) => name === "former");
@@ -334,7 +334,7 @@ contract.test("the document of a dry run is kept for a day; then only what was r
     };
     for await (const _ of sweepImportDocuments(services)) continue;
   };
-  // Several pieces of 256 KiB, of which the last has what is refused.
+  // Several pieces of 256 KiB; only the last one has refused products.
   const long = `<description>${"x".repeat(3_500)}</description></product>`;
   const document = products(300).replaceAll("</product>", long) +
     product("BAD", "<gtin>1</gtin>");

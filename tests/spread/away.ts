@@ -1,7 +1,7 @@
 /**
- * One server of several is away: its sellers wait for it, nobody else does, and
- * the operator is told. What it stands for is a machine that is lost and comes
- * back.
+ * One of several servers is unreachable: its sellers wait for it, others do
+ * not, and the operator gets a notice. The test simulates a machine that fails
+ * and comes back.
  */
 import { assert, assertEquals } from "@std/assert";
 import { until } from "../support/clock.ts";
@@ -25,11 +25,11 @@ const SELLERS = 8;
 interface TestSeller {
   name: string;
   key: string;
-  /** Of its server. */
+  /** The port of the seller's server. */
   port: string;
 }
 
-/** Sellers that are on all servers that hold any. */
+/** Adds sellers until every server has one. */
 async function addSellers(app: TestApp): Promise<TestSeller[]> {
   const sellers: TestSeller[] = [];
   for (let n = 0; n < SELLERS; n++) {
@@ -144,7 +144,7 @@ if (cluster !== null) {
         const [path, body] of [
           ["/sellers", "<seller><name>late</name></seller>"],
           [`/sellers/${others[0].name}/keys`, "<key><label>x</label></key>"],
-          // The product may be there.
+          // The product may be stored although the answer was an error.
           [
             "/reviews",
             `<reviews><review><product>${crypto.randomUUID()}</product>` +
@@ -156,7 +156,7 @@ if (cluster !== null) {
         assertEquals(refused.status, 503, refused.text);
         assert(refused.headers.has("retry-after"));
       }
-      // Images and deliveries of the others do not wait for it.
+      // Images and deliveries of the other sellers do not wait for it.
       await until(
         () => sink.received.length === others.length,
         "deliveries of the others",

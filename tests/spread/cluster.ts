@@ -12,15 +12,15 @@ export class Cluster implements AsyncDisposable {
     this.folder = folder;
   }
 
-  /** The one that `deno task spread` has started; null: it is not at hand. */
+  /** The cluster that `deno task spread` has started; null if there is none. */
   static given(): Cluster | null {
     const folder = Deno.env.get("SELLER_TEST_CLUSTER");
     return folder === undefined ? null : new Cluster(folder);
   }
 
   /**
-   * null: there is no script to start one. What is committed to a `hurried` one
-   * outlives a killed server, not the machine.
+   * Starts a cluster; null if there is no script for that. The data of a
+   * `hurried` one survive a killed server, but not the machine.
    */
   static async start(
     workers = 2,
@@ -47,7 +47,7 @@ export class Cluster implements AsyncDisposable {
     await this.sql(node, "SELECT pg_reload_conf()");
   }
 
-  /** Of the first process of a node. */
+  /** The id of a node's first process. */
   async pid(node: number): Promise<number> {
     const file = `${this.folder}/${node}/data/postmaster.pid`;
     const [pid] = (await Deno.readTextFile(file)).split("\n");
@@ -60,13 +60,15 @@ export class Cluster implements AsyncDisposable {
     return nodes.map(({ name }) => Number(name)).filter((n) => n > 0).sort();
   }
 
-  /** Runs a statement on a node, as its superuser; the rows, unaligned. */
+  /**
+   * Runs a statement on a node as its superuser; returns the rows, unaligned.
+   */
   sql(node: number, statement: string, database = "seller"): Promise<string> {
     const args = ["-d", database, "-At", "-c", statement];
     return this.run("psql", `${node}`, ...args);
   }
 
-  /** Runs a command of the script; what it prints. */
+  /** Runs a command of the script; returns its output. */
   async run(command: string, ...args: string[]): Promise<string> {
     const { success, stdout, stderr } = await new Deno.Command("bash", {
       args: [SCRIPT, command, this.folder, ...args],
@@ -76,13 +78,13 @@ export class Cluster implements AsyncDisposable {
     return text(stdout);
   }
 
-  /** A new database, by way of the coordinator. */
+  /** Creates a database through the coordinator. */
   async database(name: string): Promise<string> {
     const said = await this.run("database", name);
     return said.split("\n").at(-1)!;
   }
 
-  /** A server that is added later does not join this database. */
+  /** After this, servers that are added do not join this database. */
   async forget(name: string): Promise<void> {
     const file = `${this.folder}/databases`;
     const names = (await Deno.readTextFile(file)).split("\n");
@@ -90,7 +92,7 @@ export class Cluster implements AsyncDisposable {
     await Deno.writeTextFile(file, others.join("\n"));
   }
 
-  /** The URL of a database by way of a node; 0 is the coordinator. */
+  /** The URL of a database through a node; 0 is the coordinator. */
   url(node: number, name: string): Promise<string> {
     return this.run("url", `${node}`, name);
   }

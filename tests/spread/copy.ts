@@ -1,4 +1,4 @@
-/** A service's database on its way to several servers and back. */
+/** Copies the database of a service to several servers and back. */
 import { assert, assertEquals } from "@std/assert";
 import { TABLES } from "../../src/database/copy.ts";
 import { makeFilled } from "../support/filled.ts";

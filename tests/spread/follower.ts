@@ -1,4 +1,6 @@
-/** A follower of the operator's feed, whose copy has to be what sellers read out. */
+/**
+ * A follower of the operator's feed, whose copy must equal what sellers read.
+ */
 import { assertEquals } from "@std/assert";
 import type { XmlElement } from "../../src/xml/decode.ts";
 import { parseTree } from "../../src/xml/decode.ts";
@@ -9,10 +11,10 @@ import { nextOf } from "../support/read_out.ts";
 import type { Stage } from "./stage.ts";
 
 const PAGE = 250;
-/** Before the feed is asked again at its end. */
+/** The pause before the feed is read again at its end. */
 const AGAIN_MS = 200;
 
-/** Reads a list of any process; asks again after a 503. */
+/** Reads a list from any process; repeats the request after a 503. */
 async function read(
   { processes }: Stage,
   path: string,
@@ -29,7 +31,7 @@ async function read(
   }
 }
 
-/** A product without what only the feed says. */
+/** A product without the attributes that only the feed has. */
 function contentOf(product: XmlElement): string {
   return product.children.map(({ source }) => source).join("");
 }
@@ -41,7 +43,7 @@ class Follower {
 
   constructor(private readonly stage: Stage) {}
 
-  /** Reads what is new; false if there was nothing. */
+  /** Reads new changes; returns false if there are none. */
   async follow(): Promise<boolean> {
     const after = this.#after === "" ? "" : `&after=${this.#after}`;
     const path = `/operator_api/products?limit=${PAGE}${after}`;
@@ -57,7 +59,7 @@ class Follower {
   }
 }
 
-/** What all sellers read out, by the id of the product. */
+/** The products that all sellers read, by id. */
 async function readOut(stage: Stage): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const key of stage.processes.keys.values()) {
@@ -78,8 +80,8 @@ async function readOut(stage: Stage): Promise<Map<string, string>> {
 }
 
 /**
- * Follows the feed from before `doing` until it has everything: each product as
- * its seller reads it out, and no other.
+ * Follows the feed from before `doing` until it has every product in the
+ * version that its seller reads, and no other product.
  */
 export async function followed(
   stage: Stage,

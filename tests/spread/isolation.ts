@@ -1,14 +1,14 @@
 /**
- * A server that is killed, that is paused, and whose answers take 200 ms more,
- * beneath four processes: the sellers of others see no error, their images and
- * deliveries go on, and everything of its own goes on when it is back. Nothing
- * acknowledged is lost, nothing is done twice, and a follower of the feed has
- * everything in the end.
+ * A server under four processes is killed, paused, or answers 200 ms late.
+ * Sellers on other servers see no error, and their images and deliveries
+ * continue; everything on the affected server continues once it is back.
+ * Nothing acknowledged is lost, nothing is done twice, and a follower of the
+ * feed gets everything in the end.
  *
- * Each trouble also comes again soon after its end: a server that has just
+ * Each fault also occurs again soon after its end: a server that has just
  * returned is left out as fast as any other.
  *
- * `SELLER_SPREAD_SECONDS` is how long each takes; a minute unless told.
+ * `SELLER_SPREAD_SECONDS` is the duration of each fault; a minute by default.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { WriterRequest } from "../crash/writers.ts";
@@ -18,31 +18,36 @@ import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";
 
 const SECONDS = Number(Deno.env.get("SELLER_SPREAD_SECONDS") ?? 60);
 const SELLERS = 12;
-/** How long a trouble lasts that comes again. */
+/** How long a repeated fault lasts. */
 const AGAIN_MS = 5_000;
-/** How long after the return of the server it comes again. */
+/** How long after the return of the server the fault occurs again. */
 const AFTER_MS = [1_000, 5_000, 15_000];
-/** In which the server may be found silent, and sellers of others see errors. */
+/**
+ * Within this time the server may still be detected as silent, and sellers on
+ * other servers may see errors.
+ */
 const FOUND_MS = 2_000;
 /**
- * What that costs the others at most, beside what they wait for anyway. On a
- * busy machine others take the time at random, so what is longer is measured
- * again; what the service does is so each time.
+ * The most that a fault may add to the waits of other sellers. On a busy
+ * machine other processes take time at random, so a longer wait is measured
+ * again; what the service itself causes would appear each time.
  */
 const P99_MS = 1_000;
 const TRIES = 3;
-/** How many of the last requests without trouble say what that is. */
+/**
+ * From how many of the last requests without a fault the usual wait is taken.
+ */
 const CALM = 150;
 const cluster = Cluster.given();
 
 interface Trouble {
   begin(node: number, stage: Stage): Promise<void> | void;
   end(node: number, stage: Stage): Promise<void> | void;
-  /** Its sellers are refused. */
+  /** Whether its sellers are refused. */
   refuses: boolean;
 }
 
-/** How the requests of others went that begin at a monotonic time. */
+/** Figures of the other sellers' requests that begin at a monotonic time. */
 function figuresOf(requests: readonly WriterRequest[], since: number) {
   const sorted = requests.map(({ ms }) => ms).sort((a, b) => a - b);
   const refused = requests.filter(({ ok }) => !ok);
@@ -80,7 +85,7 @@ const troubles = ({ run }: { run: Cluster["run"] }): Record<
     end: (node, { proxies }) => proxies.get(node)!.accept(),
     refuses: true,
   },
-  // Of each connection at once: it is sent again after a second.
+  // Affects each connection at once: the packet is sent again after a second.
   "one packet lost": {
     begin: (node, { proxies }) => proxies.get(node)!.stall(1_000),
     end: () => {},
@@ -187,7 +192,7 @@ if (cluster !== null) {
                 since,
               );
               console.log(row, { ...found, usualP99Ms: usual.p99Ms });
-              // An error is none of a busy machine's: no try excuses it.
+              // A busy machine causes no errors, so they fail every attempt.
               const hasErrors = found.refusedLater > 0;
               const isSlow = found.p99Ms >= P99_MS + usual.p99Ms;
               if (!hasErrors && !isSlow) break;

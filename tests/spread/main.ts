@@ -5,7 +5,7 @@
  */
 import { Cluster } from "./cluster.ts";
 
-/** What is run unless told. */
+/** What is run by default. */
 const TESTS = [
   "tests/http",
   "tests/catalogue",
@@ -23,7 +23,7 @@ const TESTS = [
   "tests/spread/isolation.ts",
   "tests/spread/copy.ts",
   "tests/spread/operator.ts",
-  // Adds a server.
+  // Adds a server, so it runs last.
   "tests/spread/moves.ts",
 ];
 

@@ -2,9 +2,9 @@
  * Sellers move beneath four processes: one gets a shard of its own, which moves
  * to another server, then a server is added and shards are rebalanced onto it,
  * under uploads, updates, images, events and a follower of the feed. Each write
- * is there as soon as it is acknowledged, and the follower's copy is what the
- * sellers read out. Then one seller after the other gets a shard of its own under
- * thousands of updates.
+ * can be read as soon as it is acknowledged, and the follower's copy equals
+ * what the sellers read. Then one seller after the other gets a shard of its
+ * own under thousands of updates.
  */
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
@@ -19,11 +19,11 @@ import { makeStage, SETTLE_MS } from "./stage.ts";
 
 const cluster = Cluster.given();
 const SELLERS = 4;
-/** No write waits longer for a shard that moves. */
+/** The longest wait of a write for a shard that moves. */
 const WAIT_MS = 6_000;
-/** Nor for one that is divided, with writes blocked. */
+/** The longest wait for a shard that is split, which blocks writes. */
 const BLOCKED_MS = 15_000;
-/** How long the traffic goes on while nothing moves. */
+/** How long the traffic continues while nothing moves. */
 const REST_MS = 5_000;
 
 /** How many sellers get shards of their own, one after the other. */
@@ -42,7 +42,7 @@ async function ask<T>(client: pg.Client, text: string): Promise<T[]> {
   return (await client.query(text)).rows as T[];
 }
 
-/** Where the large seller is. */
+/** The server of the large seller. */
 async function placeOf(client: pg.Client): Promise<Place> {
   const [place] = await ask<Place>(
     client,
@@ -54,7 +54,7 @@ async function placeOf(client: pg.Client): Promise<Place> {
   return place;
 }
 
-/** Gives a seller a shard of its own. */
+/** Gives a seller a separate shard. */
 async function isolate(client: pg.Client, seller = LARGE): Promise<void> {
   await client.query(
     `SELECT isolate_tenant_to_new_shard(
@@ -62,7 +62,7 @@ async function isolate(client: pg.Client, seller = LARGE): Promise<void> {
   );
 }
 
-/** Moves it to another server. */
+/** Moves the shard to another server. */
 async function move(client: pg.Client): Promise<void> {
   const { host, port, shard } = await placeOf(client);
   const [to] = await ask<Omit<Place, "shard">>(
@@ -89,7 +89,7 @@ if (cluster !== null) {
     );
     const { traffic, database, processes } = stage;
     const all = [...processes.keys.keys()];
-    // As the service's own user.
+    // Connects as the service's own user.
     const client = await connectTo(await cluster.url(0, database));
     stack.defer(() => client.end());
     const shards = async (node: number) => {
@@ -150,7 +150,7 @@ if (cluster !== null) {
     stack.defer(() => cluster.forget(database));
     const names = Array.from({ length: DIVIDED + 1 }, (_, n) => `s${n + 1}`);
     const processes = stack.use(
-      // They share few shards.
+      // Few shards, so that the sellers share them.
       await Processes.start(url, ["api", "api"], names, 4),
     );
     const client = await connectTo(url);
@@ -201,7 +201,7 @@ if (cluster !== null) {
   });
 }
 
-/** The products whose quantities are set. */
+/** The products whose quantities change. */
 async function addProducts(
   url: string,
   key: string,

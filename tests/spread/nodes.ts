@@ -1,8 +1,8 @@
 /**
- * What a process knows of the servers and asks of them: where rows of no seller
- * lie, also when their shard moves; how many connections a statement to all of
- * them takes; and that one which falls silent is left out before it counts as
- * away.
+ * What a process knows about the servers and sends to them: the places of rows
+ * of no seller, even if their shard moves; the number of connections that a
+ * statement over all servers takes; and that a server which falls silent is
+ * left out before it counts as unreachable.
  */
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -25,22 +25,22 @@ const SHARDS = 8;
 const WRITES = 5;
 const READS = 5;
 const ROWS = 64;
-/** After which a process looks whether shards have moved. */
+/** The interval at which a process checks whether shards have moved. */
 const REFRESH_MS = 2_000;
 /** How often a server falls silent, each time just after its return. */
 const SILENCES = 3;
-/** Between reads. */
+/** The pause between reads. */
 const REST_MS = 20;
 /**
- * A read that meets a server which falls silent: until it is left out, and once
- * more without it.
+ * The longest read during which a server falls silent: until the server is left
+ * out, and once more without it.
  */
 const LEFT_OUT_MS = 2_000;
-/** Until a silent server is known to be away. */
+/** The longest time until a silent server counts as unreachable. */
 const KNOWN_MS = 5_000;
 const AT_ONCE_MS = 1_000;
 
-/** Writes a row on each server; their numbers. */
+/** Writes a row on each server; returns their numbers. */
 async function write(db: Db): Promise<number[]> {
   return await Promise.all(
     reachableServers(db).map((part) =>
@@ -58,7 +58,7 @@ async function write(db: Db): Promise<number[]> {
   );
 }
 
-/** The numbers of the rows, of each server. */
+/** The numbers of the rows on each server. */
 async function numbersOf(db: Db): Promise<number[][]> {
   return await Promise.all(
     reachableServers(db).map((part) =>
@@ -136,7 +136,7 @@ if (cluster !== null) {
       server: db.spread!.serverOf(first)!,
     };
     for (const [name, writer] of Object.entries(writers)) {
-      /** Changes no row in its first tries. */
+      /** Changes no row in its first attempts. */
       const attempt = async (failing: number) => {
         let tries = 0;
         await writer.write((tx) =>
@@ -183,7 +183,7 @@ if (cluster !== null) {
       `INSERT INTO health (seller_no, looked_at)
        SELECT n, 0 FROM generate_series(-${ROWS}, -1) AS n`,
     );
-    // Each shard takes its time.
+    // Each shard takes some time.
     const read = async () => {
       const rows = await db.read((sql) =>
         sql.all("SELECT 1 FROM health WHERE pg_sleep(0.01) IS NOT NULL")
@@ -235,7 +235,7 @@ if (cluster !== null) {
         }
       };
       const reading = Promise.all([
-        // More than there are connections for reads.
+        // More reads than there are connections for reads.
         ...Array.from({ length: 6 }, () => read("SELECT 1 FROM health")),
         read("SELECT 1 FROM api_keys"),
       ]);
@@ -265,7 +265,7 @@ if (cluster !== null) {
     const node = await otherThan(home!.name);
     await pause(node, stack);
     const since = performance.now();
-    // It begins before anything is known.
+    // Begins before the state of the server is known.
     const error = await failureOf(addSellersTo(db, ["second"]));
     assert(outageOf(error) !== null, `${error}`);
     assert(performance.now() - since < KNOWN_MS, "as soon as it is away");
@@ -287,7 +287,7 @@ if (cluster !== null) {
   });
 }
 
-/** Makes a worker silent, for the length of the test at most. */
+/** Silences a worker, at most until the test ends. */
 async function pause(
   node: number,
   stack: AsyncDisposableStack,
@@ -296,7 +296,7 @@ async function pause(
   stack.defer(async () => void await cluster!.run("resume", `${node}`));
 }
 
-/** The number of a worker that is another server than the named one. */
+/** The number of a worker other than the named one. */
 async function otherThan(name: string): Promise<number> {
   for (const node of await cluster!.workers()) {
     const { host } = new URL(await cluster!.url(node, "seller"));

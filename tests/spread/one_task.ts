@@ -1,8 +1,9 @@
 /**
- * What belongs to one seller touches one server: each statement of a seller's
- * requests and of its work goes there and is one task, and no commit is prepared
- * on several servers but what changes sellers and keys, and an operator's
- * decision about a product, for its entry in the audit log.
+ * Work for one seller uses one server: each statement of a seller's requests
+ * and background work goes to that server and is one task, and no commit is
+ * prepared on several servers, except for changes of sellers and keys, and for
+ * an operator's decision about a product, because of its entry in the audit
+ * log.
  */
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
@@ -17,22 +18,23 @@ import { WebhookSink } from "../support/webhook_sink.ts";
 import { OF_ALL, Statements } from "./statements.ts";
 
 /**
- * What is about one seller and goes by way of the server that was entered: what
- * all servers have, and what is read before or beside what is about all sellers.
+ * Statements for one seller that may go through the server that was entered:
+ * those on tables that all servers have, and those before or during work on all
+ * sellers.
  */
 const BY_WAY: readonly RegExp[] = [
   /^SELECT [^;]* FROM (sellers|api_keys)\b/,
-  // Which hosts the waiting images of each seller are on.
+  // The hosts of each seller's waiting images.
   /^WITH RECURSIVE origins/,
   // The images of products in the feed.
   /^SELECT url, state, sha256, type/,
 ];
 
-/** How often all of a seller's requests are made within the hour. */
+/** How often all requests of a seller are made. */
 const ROUNDS = 2;
 const STEP_MS = 300_000;
 
-/** Everything that a seller and its operator do, beside what changes keys. */
+/** Everything that a seller and its operator do, except changes of keys. */
 class Mix {
   #round = 0;
 
@@ -42,7 +44,7 @@ class Mix {
     private readonly sink: WebhookSink,
   ) {}
 
-  /** Makes all requests once, and waits for the work that follows from them. */
+  /** Makes all requests once, and waits for the resulting background work. */
   async round(): Promise<void> {
     const round = `${++this.#round}`;
     await this.#products(round);
@@ -58,7 +60,9 @@ class Mix {
     await this.#operate("GET", "/sellers/acme/deliveries");
   }
 
-  /** A request of the seller, or with its key of the operator. */
+  /**
+   * Sends a request of the seller; with the operator's key, of the operator.
+   */
   async ask(
     path: string,
     { status = 200, ...call }: {
@@ -161,7 +165,7 @@ class Mix {
     await this.#post(`/imports/${imported.slice(path.length + 1)}/undo`, "");
   }
 
-  /** Of a product of a seller whose products wait for one. */
+  /** Reviews a product of a seller under review. */
   async review(): Promise<void> {
     const round = `${++this.#round}`;
     await this.#post(
@@ -258,10 +262,10 @@ bothEngines.test("one task a statement, and no commit on several servers, in an 
   assert(keyed.difference(added).size > 0, "a key is on all servers");
 });
 
-/** All servers of a database, to ask what they were asked. */
+/** All servers of a database, with the statements that they received. */
 class Servers implements AsyncDisposable {
   private constructor(
-    /** By port. */
+    /** Connections by port. */
     private readonly clients: ReadonlyMap<number, pg.Client>,
     private readonly entry: pg.Client,
   ) {}
@@ -278,11 +282,11 @@ class Servers implements AsyncDisposable {
     return new Servers(clients, entry);
   }
 
-  /** The transactions that were prepared on several of them a moment ago. */
+  /** The transactions that were prepared on several servers a moment ago. */
   async prepared(): Promise<Set<string>> {
     const found = new Set<string>();
     for (const client of this.clients.values()) {
-      // Each leaves a row, until the daemon of Citus finds it committed.
+      // Each leaves a row until the daemon of Citus finds it committed.
       const prepared = await rows<{ gid: string }>(
         client,
         "SELECT gid FROM pg_dist_transaction",
@@ -292,7 +296,7 @@ class Servers implements AsyncDisposable {
     return found;
   }
 
-  /** Statements about one seller that did not go straight to its server. */
+  /** Statements for one seller that did not go straight to its server. */
   async astray({ sent }: Statements): Promise<string[]> {
     const nodes = await rows<{ id: number; port: number }>(this.entry, NODES);
     const ports = new Map(nodes.map(({ id, port }) => [Number(id), port]));
@@ -310,7 +314,7 @@ class Servers implements AsyncDisposable {
     }).map(({ text }) => text);
   }
 
-  /** The statements of more than one task that are not in the list. */
+  /** Statements with more than one task that are not in the list. */
   async ofSeveralTasks({ sent }: Statements): Promise<string[]> {
     const found: string[] = [];
     for (const { text, values, port } of sent.values()) {
@@ -344,7 +348,7 @@ async function rows<T>(client: pg.Client, text: string): Promise<T[]> {
   return (await client.query(text)).rows as T[];
 }
 
-/** With its values in it: EXPLAIN takes no parameters. */
+/** Inserts the values, because EXPLAIN takes no parameters. */
 function literal(text: string, values: readonly unknown[]): string {
   return text.replace(/\$(\d+)/g, (_, n) => {
     const value = values[Number(n) - 1];

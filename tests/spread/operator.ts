@@ -1,8 +1,9 @@
 /**
- * The commands of the handbook's chapter on several servers, from its own text:
- * from one database to three servers, a fourth, a large seller moved, a server
- * lost, and all back at a restore point. What was acknowledged before that is
- * there, on every server; what came after is not; and the service goes on.
+ * Runs the commands of the handbook's chapter on several servers, from its
+ * text: from one database to three servers, a fourth, a large seller moved, a
+ * server lost, and all restored to a restore point. Then every server has what
+ * was acknowledged before that point and nothing after it, and the service
+ * continues.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Cluster as Processes } from "../crash/cluster.ts";
@@ -32,7 +33,7 @@ function step(part: string): string {
 class Servers {
   constructor(
     readonly cluster: Cluster,
-    /** Stands for `/backup`. */
+    /** Replaces `/backup`. */
     readonly backup: string,
   ) {}
 
@@ -40,7 +41,10 @@ class Servers {
     return new URL(await this.cluster.url(node, "seller")).port;
   }
 
-  /** Runs a step on a server, as its superuser; `pg1` in it is that server. */
+  /**
+   * Runs a step on a server as its superuser; `pg1` in it stands for that
+   * server.
+   */
   async on(node: number, text: string): Promise<void> {
     let script = text.replaceAll("/backup", this.backup)
       .replaceAll("pg1/", `pg${node}/`).replaceAll(
@@ -69,7 +73,7 @@ class Servers {
       : [];
     const all = `cd /; set -o pipefail; ` +
       `PATH=/usr/lib/postgresql/15/bin:$PATH; ` +
-      // Statements that fail end the step.
+      // A failing statement ends the step.
       `psql() { command psql -X -v ON_ERROR_STOP=1 "$@"; }; ${script}`;
     const [first, ...rest] = [...args, "bash", "-euc", all];
     const { success, stdout, stderr } = await new Deno.Command(first, {
@@ -89,7 +93,7 @@ if (Cluster.given() !== null) {
     await Deno.mkdir(backup);
     await Deno.chmod(backup, 0o777);
     const servers = new Servers(cluster, backup);
-    // The chapter makes the databases itself.
+    // The chapter creates the databases itself.
     await Deno.writeTextFile(`${cluster.folder}/databases`, "");
     for (const node of [0, 1, 2]) {
       await cluster.sql(node, "DROP DATABASE seller WITH (FORCE)", "postgres");
@@ -116,7 +120,7 @@ if (Cluster.given() !== null) {
     const onEach = async (text: string) => {
       for (const node of NODES) await servers.on(node, text);
     };
-    /** What was written so far is in the archives. */
+    /** Waits until everything written so far is in the archives. */
     const archived = async () => {
       await onEach(step("pg_switch_wal"));
       for (const node of NODES) {
@@ -138,7 +142,7 @@ if (Cluster.given() !== null) {
       await using processes = await Processes.start(url, ["api"], SELLERS);
       ({ keys } = processes);
       let over = false;
-      /** Each uploads again and again. */
+      /** Each seller uploads again and again. */
       const uploading = async () => {
         while (!over) {
           for (const one of uploaders) {
@@ -161,7 +165,7 @@ if (Cluster.given() !== null) {
           );
         }
       };
-      /** The port of the server that has the large seller. */
+      /** The port of the large seller's server. */
       const place = () =>
         cluster.sql(
           0,
@@ -215,7 +219,7 @@ if (Cluster.given() !== null) {
     }
     for (const node of NODES) {
       await cluster.run("kill", `${node}`);
-      // One of them is lost with all that it had.
+      // One server is lost with all its data.
       if (node === 1) {
         await servers.command(`rm -r ${cluster.folder}/${node}/data`);
       }

@@ -1,6 +1,7 @@
 /**
  * Four processes and their sellers on a cluster whose servers can be slowed
- * down: each worker is behind a proxy, under whose address the others know it.
+ * down: each worker is behind a proxy, at whose address the other servers reach
+ * it.
  */
 import type { Role } from "../../src/config.ts";
 import { Cluster as Processes } from "../crash/cluster.ts";
@@ -9,23 +10,23 @@ import { Proxy } from "../support/proxy.ts";
 import type { Cluster } from "./cluster.ts";
 
 const ROLES: readonly Role[] = ["api", "api", "images", "webhooks"];
-/** Between an answer and the next request of a client. */
+/** The pause between an answer and the next request of a client. */
 const REST_MS = 2_000;
 export const SETTLE_MS = 300_000;
-/** More would take the processor time of as many servers. */
+/** More shards would take as much processor time as several servers. */
 const SHARDS = 8;
 
 export interface Stage {
   database: string;
   processes: Processes;
   traffic: Traffic;
-  /** By the number of the worker. */
+  /** The proxies, by the number of the worker. */
   proxies: ReadonlyMap<number, Proxy>;
   /** The sellers of each worker. */
   sellersOf(): Promise<Map<number, string[]>>;
 }
 
-/** Everything is ready; ends with `stack`. */
+/** Resolves when everything is ready; ends with `stack`. */
 export async function makeStage(
   cluster: Cluster,
   stack: AsyncDisposableStack,
@@ -35,7 +36,7 @@ export async function makeStage(
 ): Promise<Stage> {
   const sellers = Array.from({ length: size }, (_, n) => `s${n + 1}`);
   const url = await cluster.database(database);
-  // Afterwards its servers cannot be reached under the addresses that it knows.
+  // The database knows its servers by addresses that are gone after this.
   stack.defer(() => cluster.forget(database));
   const proxies = new Map<number, Proxy>();
   for (const node of await cluster.workers()) {

@@ -1,10 +1,13 @@
-/** What this process sends to its servers, and which of it asks all of them. */
+/**
+ * Records the statements that this process sends to its servers, and which of
+ * them go to all servers.
+ */
 import { Connection } from "../../src/database/postgres/connection.ts";
 
 /**
- * The statements that ask all servers: what they are for, how they are known,
- * and how often a process makes them. Each is bounded: by its LIMIT, or to one
- * look into an index for each seller.
+ * The statements that go to all servers: their purpose, a pattern, and how
+ * often a process sends them. Each is bounded by its LIMIT, or reads one index
+ * entry for each seller.
  */
 export const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
   ["sellers with waiting work", /^WITH waiting /, "each look of a role"],
@@ -82,18 +85,18 @@ export interface Sent {
   text: string;
   values: readonly unknown[];
   port: number;
-  /** How often it was sent. */
+  /** How often the statement was sent. */
   count: number;
-  /** Milliseconds until all answers. */
+  /** Milliseconds until all answers arrived. */
   waitMs: number;
 }
 
-/** Not the settings of a transaction. */
+/** Excludes settings of a transaction. */
 const OF_TABLES = /^\s*(SELECT (?!set_config)|INSERT|UPDATE|DELETE|WITH)/;
 
 /**
- * What all connections of this process send, by text and server, with the values
- * of the last time.
+ * Records what all connections of this process send, by text and server, with
+ * the latest values.
  */
 export class Statements implements Disposable {
   readonly sent = new Map<string, Sent>();

@@ -1,6 +1,6 @@
 /**
- * Processes that enter through different servers: what one of them does ends
- * what waits on any other within a second, also while a server is away.
+ * Processes that use different servers: a change in one of them ends the waits
+ * in all others within a second, even while a server is unreachable.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Db, Sql } from "../../src/database/db.ts";
@@ -12,21 +12,21 @@ import { Cluster } from "./cluster.ts";
 
 const cluster = Cluster.given();
 const OPERATOR = "op";
-/** After a change, until it is seen everywhere. */
+/** The longest time from a change until every process sees it. */
 const SEEN_MS = 1_000;
 const AGAIN_MS = 100;
-/** After which a process has left its own server that is away. */
+/** The time in which a process leaves its own unreachable server. */
 const LEFT_MS = 2_000;
 const SHARDS = 8;
 
-/** The URL of a new database by way of each node. */
+/** The URLs of a new database, one through each node. */
 async function entriesOf(cluster: Cluster, name: string): Promise<string[]> {
   await cluster.database(name);
   const nodes = [0, ...await cluster.workers()];
   return await Promise.all(nodes.map((node) => cluster.url(node, name)));
 }
 
-/** Milliseconds from the end of `doing` to that of the last of `seeing`. */
+/** Milliseconds from the end of `doing` to the end of the last of `seeing`. */
 async function delayOf(
   doing: Promise<unknown>,
   seeing: readonly Promise<unknown>[],
@@ -65,7 +65,7 @@ if (cluster !== null) {
     }
     for (const [n, app] of apps.entries()) {
       const others = apps.filter((other) => other !== app);
-      // The image takes a moment, in which the others begin to wait.
+      // Fetching the image takes a moment, in which the others begin to wait.
       const uploaded = await app.upload(product(
         `A-${n}`,
         `<images><image>${host.url}/slow/${n}.png</image></images>`,
@@ -124,8 +124,8 @@ if (cluster !== null) {
     await until(() => heard.every((list) => list.length > 0), "all listen");
     let sent = 0;
     /**
-     * One that is sent by each is heard by all others; what is sent before all
-     * know of another server to meet on may be lost, so it is sent again.
+     * A wake-up that each process sends must reach all others. Wake-ups are
+     * lost until all know the new server, so it is sent again.
      */
     const allHear = async () => {
       for (const [n, db] of dbs.entries()) {

@@ -1,4 +1,4 @@
-/** Limits that keep one client from taking the service away from another. */
+/** Limits that prevent one client from taking the service away from others. */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { type Clock, systemClock } from "../../../src/deps.ts";
@@ -16,10 +16,10 @@ import { raw, statusOf } from "../../support/raw.ts";
 import { stopwatch } from "../../support/starvation.ts";
 
 const BULK = "/seller_api/bulk_products?v=1.1";
-/** However long a test takes, no bucket fills up meanwhile. */
+/** Stops the clock, so that no bucket refills during a test. */
 const STOPPED: Clock = { ...systemClock, monotonic: () => 0 };
 
-/** Posts whose bodies have begun and do not end until they are let go. */
+/** Posts whose bodies have begun and end only when the test lets them. */
 class SlowPosts implements AsyncDisposable {
   readonly #app: TestApp;
   readonly #ends: (() => void)[] = [];
@@ -47,8 +47,8 @@ class SlowPosts implements AsyncDisposable {
   }
 
   /**
-   * Begins `count` for each of these keys, and more until one who asks is
-   * refused: an earlier question may have had the place of one of them.
+   * Begins `count` posts for each of these keys, and more until one is refused:
+   * an earlier request may have had the slot of one of them.
    */
   async fill(
     count: number,
@@ -64,13 +64,13 @@ class SlowPosts implements AsyncDisposable {
     }, "the limit");
   }
 
-  /** Resolves when all but so many have been refused. */
+  /** Resolves once all but `count` posts have been refused. */
   async refusedBut(count: number): Promise<void> {
-    // One that came later would have the place of one that has ended.
+    // A post that came later could get the slot of one that has ended.
     await until(() => this.#unanswered <= count, "the refusals");
   }
 
-  /** Ends every body; answers how many were read. */
+  /** Ends every body; returns how many posts were accepted. */
   async endAll(): Promise<number> {
     for (const end of this.#ends.splice(0)) end();
     const statuses = await Promise.all(this.#answers.splice(0));
@@ -257,7 +257,7 @@ Deno.test("a seller has at most 64 waiting requests, streams included", async ()
   const refused = async () => (await app.call(`${path}?wait=1`)).status === 429;
   await until(async () => {
     if (await refused()) return true;
-    waiting.push(wait()); // the question may have had the place of one
+    waiting.push(wait()); // the earlier request may have had a slot
     return false;
   }, "the limit");
   assertEquals((await app.call(path)).status, 200, "a look does not wait");
@@ -334,7 +334,7 @@ Deno.test("an address that tries keys is answered 429, and a valid key still wor
   assertEquals((await app.call("/seller_api/webhooks")).status, 200);
   const status = await guess("/readyz", "operator-key");
   assertEquals(status.status, 200);
-  now += 200; // five a second come back
+  now += 200; // five tokens are refilled in each second
   assertEquals((await guess()).status, 401);
   assertEquals((await guess()).status, 429);
 });
@@ -350,7 +350,7 @@ Deno.test("behind declared proxies clients are distinguished by X-Forwarded-For"
     return (await app.call("/seller_api/webhooks", call)).status;
   };
   for (let n = 0; n < 300; n++) {
-    // What the client made up stands before what the proxies saw.
+    // The client's invented address comes before those that the proxies added.
     assertEquals(await guess(`10.9.8.${n % 256}, 198.51.100.7, 10.0.0.2`), 401);
   }
   assertEquals(await guess("198.51.100.7, 10.0.0.2"), 429);

@@ -11,10 +11,10 @@ import { systemDeps } from "../../../src/deps.ts";
 import { TestClock } from "../../support/clock.ts";
 import { collectGarbage } from "../../support/garbage.ts";
 
-/** A body of which half has come, and how it is read. */
+/** A body of which half has arrived, and its reader. */
 function halfSent(
   { declared, takeRoom = () => {} }: {
-    /** Bytes, as its Content-Length says. */
+    /** Bytes according to Content-Length. */
     declared?: number;
     takeRoom?: (bytes: number) => void;
   } = {},
@@ -91,7 +91,7 @@ Deno.test("of two bodies without room for both, the first one is read", async ()
   assertEquals(bytes, 2 * half.length);
 });
 
-/** A body that never ends and has no memory of its own. */
+/** A body that never ends and takes no memory. */
 function endless(): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "bytes",
@@ -109,7 +109,7 @@ for (
   ] as const
 ) {
   Deno.test(`a refused body waits for no garbage collection: ${encoding}`, async () => {
-    // What other tests left behind may go away meanwhile.
+    // Collects the garbage of other tests, so that it does not count here.
     collectGarbage();
     const { external } = Deno.memoryUsage();
     let most = 0;

@@ -1,4 +1,4 @@
-/** What sellers share, however they take it and give it back. */
+/** Resources that sellers share, acquired and released in every order. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { BODY_COST } from "../../../src/config.ts";
 import {
@@ -12,10 +12,10 @@ import { Random } from "../../support/random.ts";
 
 const NOTHING = { used: 0, pausing: 0, waiting: 0 };
 
-/** A budget of so many bytes of bodies. */
+/** A budget of this many bytes of bodies. */
 function budgetOf(bytes: number) {
   const quota = new BodyBudget(new TestClock(), BODY_COST * bytes);
-  /** One request's share. */
+  /** The share of one request. */
   const open = (seller: string) => {
     const held = new DisposableStack();
     return {

@@ -1,4 +1,4 @@
-/** Heavy requests that wait for each other all get an answer. */
+/** Heavy requests that wait for each other are all answered. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { yieldToIo } from "../../../src/lib/yield_to_io.ts";
 import {
@@ -16,11 +16,11 @@ const LARGE = ["A", "B", "C", "D"].map((sku) =>
   product(sku, `<description>${"x".repeat(5_000)}</description>`)
 ).join("");
 
-/** Holds what calls `pass` while it is closed. */
+/** Holds calls of `pass` back while it is closed. */
 class Gate {
   #waiting: (() => void)[] = [];
   #isClosed = false;
-  /** Is called when somebody begins to wait. */
+  /** Called when a caller begins to wait. */
   onWait = () => {};
 
   get waiting(): number {
@@ -43,7 +43,9 @@ class Gate {
   }
 }
 
-/** Every look at it takes a while, so that work seems to take time. */
+/**
+ * A clock on which every call takes a while, so that work seems to take time.
+ */
 class SlowClock extends RunningClock {
   msPerLook = 0;
   #lookedMs = 0;
@@ -54,10 +56,10 @@ class SlowClock extends RunningClock {
   }
 }
 
-/** Long enough for a request to go on to its next piece of work. */
+/** Long enough for a request to reach its next step. */
 const PAUSE_MS = 50;
 
-/** A service whose commits a test holds, and the pauses between heavy work. */
+/** A service whose commits, and pauses between heavy work, a test controls. */
 async function bootHeld() {
   const commits = new Gate();
   const pauses = new Gate();
@@ -91,11 +93,11 @@ async function bootHeld() {
   const upload = (key: string) =>
     app.upload(LARGE, "", { "Idempotency-Key": key });
   /**
-   * The first upload is being written since the pause after its decoding; that
-   * pause is over, and a second one waits behind it.
+   * The first upload waits for its write in the pause after decoding; then the
+   * pause ends, and a second upload waits behind it.
    */
   const twoUploads = async (): Promise<[Promise<Answer>, Promise<Answer>]> => {
-    // Nothing takes any time, so the write may run in a pause.
+    // With no time passing, the write may run in a pause.
     clock.speed = 0;
     commits.close();
     const first = upload("first");
@@ -113,7 +115,7 @@ async function bootHeld() {
     const first = [list(), list()];
     await until(() => pauses.waiting === 2, "two pauses");
     const lists = Array.from({ length: 4 }, list);
-    // The metrics would wait for a pause, too.
+    // The metrics endpoint would also wait for a pause.
     for (let turns = 0; turns < 100; turns++) await yieldToIo();
     return [...first, ...lists];
   };
@@ -183,7 +185,7 @@ Deno.test("lists that wait when the service ends are 503", async () => {
   await using held = await bootHeld();
   const lists = await held.fourLists();
   const closed = held.app.app.close();
-  // Beyond the time after which nothing waits, within the time for all.
+  // After the time in which writes may wait, but within the time of the test.
   for (let ms = 0; ms < 3_000; ms += 100) {
     held.clock.advance(100);
     await yieldToIo();
@@ -203,7 +205,7 @@ Deno.test("work that waits beside a free slot for a second makes the service unr
   const { app, clock, pauses } = held;
   const ready = () => app.call("/readyz", { key: "operator" });
   clock.msPerLook = 10;
-  // From the first pause on only the test moves the clock.
+  // From the first pause on, only the test advances the clock.
   pauses.onWait = () => clock.msPerLook = 0;
   pauses.close();
   const uploads = [held.upload("first"), held.upload("second")];

@@ -1,4 +1,4 @@
-/** A long document takes long to read; nobody else has to wait for it. */
+/** Reading a long document takes long; other requests must not wait for it. */
 import { assertEquals, assertGreater } from "@std/assert";
 import { WINDOW } from "../../../src/xml/source.ts";
 import { boot, product } from "../../support/app.ts";
@@ -32,7 +32,7 @@ bothForms.test("changes go on while 16 MiB in one upload are read", async () => 
   const document = `<products>${product("A")}</products>`;
   const path = "/seller_api/bulk_products";
   await app.call(path, { key, method: "POST", body: document });
-  // Longer than allowed, in escapes and in characters as they are.
+  // Longer than allowed, with escapes and literal characters.
   const text = '\n<b>"é"</b>'.repeat(4_000);
   const products = Array.from({ length: 250 }, (_, n) => `${n}`);
   const body = isInJson()
@@ -62,7 +62,7 @@ bothForms.test("changes go on while 16 MiB in one upload are read", async () => 
     if (!isOver) changes++;
   }
   assertEquals((await upload).status, 422);
-  // Read in one piece, it would let in one of them.
+  // Read in one piece, the document would let one of them in.
   assertGreater(changes, 2);
 });
 

@@ -6,9 +6,12 @@ import {
 } from "../../../src/http/admission/rate_limit.ts";
 import { TestClock } from "../../support/clock.ts";
 
-/** A monotonic clock shows no whole milliseconds. */
+/** Monotonic clocks do not show whole milliseconds. */
 const STARTS = [0, 0.1 + 0.2, 86_400_000.123];
-/** How many requests one counts as; an undo of 250 products as eleven. */
+/**
+ * How many requests one request counts as; an undo of 250 products counts as
+ * eleven.
+ */
 const COSTS = [1, 2, 3, 10, 11];
 
 Deno.test("at every limit a request is allowed after exactly Retry-After", () => {
@@ -44,7 +47,7 @@ Deno.test("at every limit the request after an expensive one is allowed after ex
       assert(limiter.take("a", 1, rate).allowed, `${perMinute}`);
       const charged = limiter.charge("a", more, rate);
       assert(charged.allowed && charged.remaining >= 0, `${perMinute}`);
-      // Until nothing is left, as a client does that does not look.
+      // Sends until nothing is left, like a client that ignores the headers.
       let refused = limiter.take("a", 1, rate);
       while (refused.allowed) refused = limiter.take("a", 1, rate);
       assertEquals(limiter.take("a", 1, rate), refused, "refused again");

@@ -10,7 +10,7 @@ import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
 import { settle } from "../../support/settle.ts";
 
-/** Steps and pauses that end when a test says so. */
+/** Steps and pauses that end when the test ends them. */
 class Reads {
   readonly clock = new TestClock();
   readonly holders = new Holders();
@@ -18,10 +18,10 @@ class Reads {
   readonly ending = new AbortController();
   readonly pauses: (() => void)[] = [];
   readonly steps: ((fails: boolean) => void)[] = [];
-  /** Answers that are made and not sent. */
+  /** Answers that are created but not sent. */
   readonly unsent: DisposableStack[] = [];
   asked = 0;
-  /** What came of each read. */
+  /** The outcome of each read. */
   readonly ended: string[] = [];
 
   constructor() {
@@ -32,7 +32,7 @@ class Reads {
     );
   }
 
-  /** Returns how its client goes away. */
+  /** Returns a function that disconnects the client. */
   read(owner: string, steps: number, isLong: boolean): () => void {
     this.asked++;
     const gone = new AbortController();

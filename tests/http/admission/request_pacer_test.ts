@@ -1,4 +1,7 @@
-/** Requests of one owner that arrive at once let those of others in. */
+/**
+ * Requests of one owner that arrive together let those of others run in
+ * between.
+ */
 import { assertEquals } from "@std/assert";
 import { systemDeps } from "../../../src/deps.ts";
 import {
@@ -99,7 +102,7 @@ Deno.test("updates of one value that arrive at once all begin at once: they shar
   let isShut = false;
   await using app = await boot({
     deps: {
-      // No write takes so long that it lets others in.
+      // No write takes so long that it lets others run.
       clock: new TestClock(),
       yieldToIo: () => isShut ? opened.then(yieldToIo) : yieldToIo(),
     },

@@ -1,4 +1,4 @@
-/** Uploads that wait for a slot while other sellers hold all of them. */
+/** Uploads that wait for a slot while other sellers have all of them. */
 import { assert, assertEquals } from "@std/assert";
 import { UploadLimiter } from "../../../src/http/admission/upload_limiter.ts";
 import { serviceStopping } from "../../../src/lib/errors.ts";
@@ -6,13 +6,13 @@ import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
 import { settle } from "../../support/settle.ts";
 
-/** Asks for slots; what became of each request stands by its name. */
+/** Requests slots, and records the outcome of each request by name. */
 class Bench {
   readonly clock = new TestClock();
   readonly quota = new UploadLimiter(this.clock);
   readonly stopping = new AbortController();
   readonly slots = new Map<string, Disposable>();
-  /** `waits`, `has a slot` or the code of its refusal. */
+  /** `waits`, `has a slot` or the code of the refusal. */
   readonly became = new Map<string, string>();
 
   async ask(
@@ -39,7 +39,7 @@ class Bench {
     await settle();
   }
 
-  /** Takes slots for ever more sellers, until one has to wait and leaves. */
+  /** Takes slots for further sellers, until one has to wait and leaves. */
   async fill(): Promise<string[]> {
     const sellers: string[] = [];
     for (;;) {
@@ -115,7 +115,7 @@ Deno.test("an upload waits for seconds, then it is refused; one of each seller w
   assertEquals(bench.clock.waiting, 0);
 });
 
-/** Uploads that come, end and leave in an order that follows from the seed. */
+/** Uploads that begin, end and leave in an order determined by the seed. */
 async function interleave(seed: number): Promise<void> {
   const random = new Random(seed);
   const bench = new Bench();

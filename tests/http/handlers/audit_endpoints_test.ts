@@ -4,7 +4,7 @@ import { boot, child, type TestApp, textAt } from "../../support/app.ts";
 import { firstIdOf } from "../../../src/lib/ids.ts";
 import { contract } from "../../support/forms.ts";
 
-/** Inserts entries, a millisecond apart from `at` on. */
+/** Inserts entries, one each millisecond from `at` on. */
 async function insert(
   app: TestApp,
   count: number,
@@ -77,7 +77,8 @@ contract.test("audit: entries are found by time, who and seller", async () => {
   );
   assertEquals((await found("")).length, 6_005);
 
-  // A page looks at a bounded part of the log, and goes on behind it.
+  // A page reads a bounded part of the log, and the next one continues after
+  // it.
   const first = await page("seller=gone");
   assertEquals(first.entries, []);
   assert(first.next !== null);

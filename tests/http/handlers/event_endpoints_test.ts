@@ -1,4 +1,4 @@
-/** Events that a seller pulls, and recovers by time. */
+/** Events that a seller reads, and recovers by time. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   boot,
@@ -369,7 +369,7 @@ bothEngines.test("a reference with other data is refused, with equal data it is 
   assertEquals(child(xml, "events").children.length, 3);
 });
 
-/** Values that XML would turn into others. */
+/** Values that a conversion through XML would change. */
 const EXACT_DATA =
   '{"order":{"lines":[{"sku":"A","n":7}],"notes":[],"paid":true,' +
   '"total":{"@currency":"SEK","#text":149.50},"tags":["one"],"gift":null,' +

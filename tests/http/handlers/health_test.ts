@@ -159,7 +159,7 @@ bothForms.test("a locked database makes the service unready within a second", as
   const other = new DatabaseSync(`${app.config.dataDir}/seller.db`);
   other.exec("BEGIN IMMEDIATE");
   using stack = new DisposableStack();
-  // Otherwise the service, when it closes, would wait for the lock for ever.
+  // Otherwise the closing service would wait for the lock for ever.
   stack.defer(() => clock.advance(10_000));
   stack.use(other);
   const began = clock.monotonic() + 1_000;
@@ -169,7 +169,7 @@ bothForms.test("a locked database makes the service unready within a second", as
     let over = false;
     answers.finally(() => over = true);
     await until(async () => {
-      // Time passes only as fast as the service answers.
+      // Time passes only with the answers of the service.
       assertEquals((await app.call("/healthz", { key: null })).status, 200);
       if (!over) clock.advance(20);
       return over;

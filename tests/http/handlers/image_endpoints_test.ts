@@ -1,4 +1,4 @@
-/** `GET /images/…`: stored images, for everybody and for ever. */
+/** `GET /images/…`: stored images, for everybody and without expiry. */
 import { assertEquals } from "@std/assert";
 import { parseRange } from "../../../src/http/handlers/image_endpoints.ts";
 import { boot, codeOf, type TestApp } from "../../support/app.ts";
@@ -8,7 +8,7 @@ import { bothForms } from "../../support/forms.ts";
 
 const SHA256 = "ab".repeat(32);
 const PATH = `/images/ab/${SHA256}.png`;
-/** More than is read at a time, and no whole number of pieces. */
+/** Longer than one read, and not a multiple of it. */
 const BYTES = Uint8Array.from({ length: 150_001 }, (_, i) => i % 251);
 
 async function withImage(): Promise<TestApp> {

@@ -1,4 +1,4 @@
-/** `GET /images/…` out of object storage. */
+/** `GET /images/…` with object storage. */
 import { assert, assertEquals } from "@std/assert";
 import { boot, codeOf, product, type TestApp } from "../../support/app.ts";
 import { Problem, S3Server, SECRET_KEY } from "../../support/s3_server.ts";

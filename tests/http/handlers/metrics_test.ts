@@ -197,9 +197,9 @@ bothEngines.test("metrics: what happens is counted, and no label tells of whom",
 
   assertEquals(at('seller_db_wait_seconds_count{kind="queue"}')! > 0, true);
   const labels = labelsOf(text);
-  // Nothing was begun again, so there is no reason yet.
+  // Nothing was retried, so no reason appears yet.
   labels.seller_db_retries_total = METRICS.seller_db_retries_total;
-  // Nobody is told of anything.
+  // No notice was sent.
   labels.seller_notices_total = METRICS.seller_notices_total;
   assertEquals(labels, METRICS);
   for (const word of ["SKU-", "acme", app.sellerId, "127.0.0.1", "random"]) {
@@ -234,7 +234,7 @@ bothEngines.test("metrics: figures of the database are a snapshot's, at most 15 
   });
   const webhooks = async () =>
     (await read(app)).get('seller_webhooks{state="active"}');
-  // The last figure of a snapshot.
+  // The last value of a snapshot.
   await until(async () => (await read(app)).has("seller_disk_free_bytes"));
   assertEquals(await webhooks(), 0);
   await app.call("/seller_api/webhooks", {

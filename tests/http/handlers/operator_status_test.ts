@@ -24,7 +24,7 @@ contract.test("the list of sellers has one by its name or id", async () => {
 
 contract.test("the status has each queue, and how long its oldest job is due", async () => {
   await using host = new Host(() => new Response());
-  // Nobody fetches the image.
+  // No process fetches the image.
   await using app = await boot({ config: { ...CONFIG, roles: ["api"] } });
   const queues = async () => {
     const { xml } = await app.call("/operator_api/status", OPERATOR);

@@ -17,7 +17,7 @@ import { bothForms, contract } from "../../support/forms.ts";
 
 const PRODUCTS = "/seller_api/products";
 
-/** `created updated unchanged` of posting a document. */
+/** Returns `created updated unchanged` of posting a document. */
 async function counts(app: TestApp, products: string): Promise<string> {
   const record = await app.status(await app.upload(products));
   return ["created", "updated", "unchanged"]
@@ -30,7 +30,7 @@ function skus(products: { children: unknown[] }[]): string {
 
 const HOSTILE = "<script>alert('1')</script> &amp; ]]> \u{1F600} \u202e\"é";
 
-/** Every field, with texts that a careless writer spoils. */
+/** Every field, with texts that a careless encoder would spoil. */
 function fullProduct(imageUrls: string[]): string {
   return element("product", {
     sku: `A/1 ${HOSTILE}`.slice(0, 50),
@@ -154,7 +154,7 @@ contract.test("paging shows each product once while writes go on", async () => {
     const next = nextOf(xml);
     if (next === null) break;
     after = `&after=${next}`;
-    // Renames and changes of both what was shown and what was not.
+    // Renames and changes products both on earlier and on later pages.
     await app.call(`${PRODUCTS}/S-${page}/attribute/sku/Z-${page}`, {
       method: "PUT",
     });
@@ -455,7 +455,7 @@ contract.test("recent transactions: the newest first, with counters, page by pag
     const { xml } = await app.upload(product(`A-${i}`));
     ids.unshift(textAt(xml, "transaction_id"));
   }
-  // Ids of one millisecond are in no order.
+  // Ids of one millisecond are not in order.
   const expected = ids.sort().reverse();
   const { entries, pages } = await readAll(
     app,

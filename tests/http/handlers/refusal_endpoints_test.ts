@@ -1,4 +1,4 @@
-/** What a seller was refused can be read later, by the seller and operators. */
+/** Refused requests can be read later, by the seller and by operators. */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import {
   type Answer,
@@ -20,7 +20,7 @@ import { contract } from "../../support/forms.ts";
 
 const OPERATOR = { config: { operatorKey: "op" } };
 
-/** Route, status and code of each, the newest first. */
+/** Route, status and code of each refusal, the newest first. */
 function shown(answer: Answer): string[] {
   assertEquals(answer.status, 200, answer.text);
   return child(answer.xml, "refusals").children.map((refusal) =>
@@ -29,8 +29,8 @@ function shown(answer: Answer): string[] {
 }
 
 /**
- * Inserts refusals of the seller, of two codes in turn; ids are in the order of
- * time.
+ * Inserts refusals of the seller, with two codes in turn; ids are in the order
+ * of time.
  */
 async function insert(
   app: TestApp,
@@ -176,7 +176,7 @@ contract.test("refusals: a thousand are kept, in one write a second, with few de
   });
   await app.call("/seller_api/none");
   clock.advance(10_000);
-  // What is written in the beginning: the use of the key, and this refusal.
+  // The first writes: the use of the key, and this refusal.
   await until(async () => {
     const row = await app.app.db.read((sql) =>
       sql.get(
@@ -187,7 +187,8 @@ contract.test("refusals: a thousand are kept, in one write a second, with few de
     return row !== undefined;
   }, "the first writes");
   await insert(app, 950, { at: clock.now() - 3_600_000 });
-  // As a clock left them that was ahead: they must not displace new ones.
+  // Refusals from a time when the clock was fast: they must not displace new
+  // ones.
   await insert(app, 100, { at: clock.now() + 3_600_000 });
   commits = 0;
   for (let n = 0; n < 130; n++) await app.call(`/seller_api/webhooks?n=${n}`);
@@ -203,12 +204,12 @@ contract.test("refusals: a thousand are kept, in one write a second, with few de
   assertEquals(commits, 0);
   const before = clock.now();
   clock.advance(1_000);
-  // A commit is counted before it is done.
+  // A commit is counted before it is complete.
   await until(
     async () => (await own(app)).text.includes("unknown_element"),
     "the write",
   );
-  // The last one may have been read in steps before and after the write.
+  // The last refusal may have been read in steps before and after the write.
   const answer = await own(app);
   assertEquals(commits, 1);
   assertEquals(clock.now() - before, 1_000);
@@ -258,7 +259,7 @@ contract.test("refusals: they are bounded in bytes, and go after a month", async
 contract.test("refusals: found by time, code, route, SKU and request", async () => {
   await using app = await boot(OPERATOR);
   const began = Date.now();
-  // Old ones are found behind all that a step looks at.
+  // Old refusals are found even after more rows than one step reads.
   await insert(app, 700, { at: began - 86_400_000 });
   const details = [{
     sku: 'A%_"1',

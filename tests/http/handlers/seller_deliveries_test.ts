@@ -15,7 +15,7 @@ import { contract } from "../../support/forms.ts";
 const PATH = "/operator_api/sellers/acme/deliveries";
 const key = "op";
 
-/** Trigger, reference and state of each, the newest first. */
+/** Trigger, reference and state of each delivery, the newest first. */
 function shown(answer: Answer): string[] {
   assertEquals(answer.status, 200, answer.text);
   return child(answer.xml, "deliveries").children.map((delivery) =>

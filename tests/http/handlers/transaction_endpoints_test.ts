@@ -21,7 +21,7 @@ const PNG = Uint8Array.from(
   (char) => char.charCodeAt(0),
 );
 
-/** Holds GETs back until they are let go; `/bad` is no image. */
+/** Holds GETs back until the test lets them go; `/bad` is not an image. */
 class Images extends Host {
   readonly gate: PromiseWithResolvers<void>;
 

@@ -1,4 +1,4 @@
-/** An operator sees what a seller sees, and changes nothing by it. */
+/** An operator sees a seller's data, and cannot change it that way. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { systemDeps } from "../../../src/deps.ts";
 import { ROUTES } from "../../../src/http/routes.ts";
@@ -24,7 +24,7 @@ async function looks(app: TestApp): Promise<string[]> {
   ).filter((line) => line.includes("seller view"));
 }
 
-/** What the seller is told of itself alone: its request, and its key. */
+/** Removes what only the seller itself gets: its request id, and its key. */
 function shown({ status, text }: { status: number; text: string }): string {
   return `${status} ${text}`
     .replace(/<request_id>[^<]*/g, "")
@@ -76,7 +76,7 @@ bothForms.test("views: an operator reads each route as the seller does, and only
       continue;
     }
     const seen = await app.call(target + query);
-    // A view comes with no key of the seller, whose id the account shows.
+    // A view uses no key of the seller, whose id the account shows.
     const ownKey = /<key_id>[^<]*<\/key_id>(?=<source_addresses)/;
     assertEquals(shown(view), shown(seen).replace(ownKey, ""), path);
     assertEquals(view.headers.get("ratelimit-limit"), null);

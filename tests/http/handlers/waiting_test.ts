@@ -1,4 +1,6 @@
-/** What waits or streams: keeps saying something, and ends with its key. */
+/**
+ * Waiting and streaming requests send signs of life, and end with their key.
+ */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { revokeKey } from "../../../src/sellers/key_rows.ts";
 import {
@@ -12,7 +14,7 @@ import { TestClock, until } from "../../support/clock.ts";
 import { Host } from "../../support/host.ts";
 import { bothForms, contract } from "../../support/forms.ts";
 
-/** An upload that does not end: nobody fetches its image. */
+/** An upload that stays unfinished, because no process fetches its image. */
 async function unfinished(app: TestApp, host: Host): Promise<string> {
   const uploaded = await app.upload(
     product("A", `<images><image>${host.url}/a</image></images>`),
@@ -77,7 +79,7 @@ contract.test("a revoked key ends what waits with 401, and a stream without fina
   await until(() => stream.text.includes("event: progress"));
   const timers = clock.waiting;
   const waiting = app.call(`${path}?wait=30`);
-  // Its own time, and that of its next look.
+  // Its timer, and that of its next check.
   await until(() => clock.waiting >= timers + 2, "the wait");
   await revoke(app, clock);
   let answered = false;

@@ -1,4 +1,4 @@
-/** An answer has at most 4 MiB, and readers that do not read keep no one waiting. */
+/** An answer has at most 4 MiB, and readers that do not read delay no other. */
 import { assert, assertEquals } from "@std/assert";
 import { systemDeps } from "../../../src/deps.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
@@ -26,7 +26,7 @@ import { contract } from "../../support/forms.ts";
 
 const PRODUCTS = "/seller_api/products";
 
-/** About 190 KB when it is read out. */
+/** About 190 KB in an answer. */
 function large(sku: string): string {
   const amps = (count: number) => "&amp;".repeat(count);
   const attributes = Array.from(
@@ -46,7 +46,7 @@ async function uploadLarge(app: TestApp, count: number): Promise<void> {
   assertEquals(uploaded.status, 200, uploaded.text);
 }
 
-/** Every page of a list by its `<next>`; each must be within the limit. */
+/** All pages of a list; each must be within the limit. */
 async function pagesOf(
   app: TestApp,
   path: string,
@@ -200,7 +200,7 @@ Deno.test("an error lists as many details as fit and counts the rest", () => {
   assertEquals(listed + more, 1_207);
 });
 
-/** Sockets that ask, three times each, and read nothing. */
+/** Sockets that send three requests each and read nothing. */
 class StuckReaders implements Disposable {
   readonly #sockets: Deno.Conn[] = [];
 
@@ -216,7 +216,7 @@ class StuckReaders implements Disposable {
     for (let n = 0; n < count; n++) {
       const socket = await Deno.connect({ hostname, port: Number(port) });
       this.#sockets.push(socket);
-      // The system takes about one answer off the service; not three.
+      // The system's buffers take about one answer, but not three.
       await socket.write(new TextEncoder().encode(request.repeat(3)));
     }
   }
@@ -226,7 +226,10 @@ class StuckReaders implements Disposable {
   }
 }
 
-/** One of two does not read its answers to this path, and waits alone. */
+/**
+ * One of two readers does not read its answers to this path; only its own
+ * requests wait.
+ */
 async function standsAlone(
   app: TestApp,
   path: string,

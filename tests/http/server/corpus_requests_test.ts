@@ -1,4 +1,4 @@
-/** Malformed, smuggled and merely odd requests, as bytes on a socket. */
+/** Malformed, smuggled and merely unusual requests, as bytes on a socket. */
 import { assert, assertEquals } from "@std/assert";
 import { findProducts } from "../../../src/catalogue/product_rows.ts";
 import { boot, type TestApp } from "../../support/app.ts";
@@ -10,11 +10,11 @@ interface RawRequest {
   file: string;
   expected: "400" | "wait" | "close" | "not-5xx";
   embeddedRequests?: number;
-  /** What a bare `Deno.serve` answered. */
+  /** The answers of a bare `Deno.serve`. */
   denoServe: { statuses: number[]; closed: boolean };
 }
 
-/** The same bytes, asking for an upload with a good key. */
+/** The same bytes, as an upload with a valid key. */
 function asUpload(request: Uint8Array, key: string): Uint8Array {
   const text = new TextDecoder("latin1").decode(request);
   const aimed = text.replace(
@@ -33,8 +33,8 @@ async function checkRequest(
   const answers = await statusesOf(app.url, request);
   const label = `${file}: ${answers}, bare ${denoServe.statuses}`;
   assert(answers.every((status) => status < 500), label);
-  // A refusal may come before the body is looked at; but nothing behind what
-  // Deno's own parser stopped at is ever answered.
+  // A refusal may come before the body is read; but nothing after the place
+  // where Deno's own parser stopped is ever answered.
   assert(answers.length <= Math.max(1, denoServe.statuses.length), label);
   const stopped = denoServe.statuses.indexOf(400);
   if (expected === "400" && stopped !== -1 && answers.length > stopped) {
@@ -73,18 +73,18 @@ Deno.test("a malformed request with a valid key stores nothing", async () => {
 });
 
 interface SkuPath {
-  /** What stands in the path, byte for byte. */
+  /** The segment of the path, byte for byte. */
   wire: string;
   note: string;
-  /** The SKU it addresses. */
+  /** The SKU that it addresses. */
   sku?: string;
-  /** A URL parser would leave `/products/` with it. */
+  /** Whether a URL parser would resolve it to a path outside `/products/`. */
   escapes?: boolean;
 }
 
 const paths = readCorpusJson<SkuPath[]>("strings/sku-paths.json") ?? [];
 
-/** Uploads a product for each SKU; answers those that are SKUs indeed. */
+/** Uploads a product for each SKU; returns those that are valid SKUs. */
 async function storeSkus(app: TestApp): Promise<Set<string>> {
   const stored = new Set<string>();
   const skus = [...new Set(paths.flatMap(({ sku }) => sku ?? []))];
@@ -100,7 +100,7 @@ async function storeSkus(app: TestApp): Promise<Set<string>> {
   return stored;
 }
 
-/** The SKU that a path's segment stands for; null where it is none. */
+/** The SKU of a path segment; null if it is not one. */
 function decoded(wire: string): string | null {
   if (/[/?#]/.test(wire)) return null;
   try {

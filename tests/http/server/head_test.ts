@@ -1,8 +1,11 @@
-/** HEAD over HTTP/2 without TLS, as frames: clients drop the body themselves. */
+/**
+ * HEAD over HTTP/2 without TLS, as frames, because clients drop a body
+ * themselves.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { boot } from "../../support/app.ts";
 
-/** An answer that has not come by then fails the test. */
+/** The test fails if an answer takes longer than this. */
 const PATIENCE_MS = 10_000;
 const DATA = 0;
 const HEADERS = 1;
@@ -28,7 +31,7 @@ function frame(type: number, flags: number, stream: number, body: number[]) {
   ];
 }
 
-/** A header that is sent as it is; `name` by its index in HPACK's table. */
+/** A literal header; `name` is its index in HPACK's table, or its text. */
 function header(name: number | string, value: string): number[] {
   const field = (text: string) => [text.length, ...encode(text)];
   return typeof name === "number"
@@ -36,7 +39,7 @@ function header(name: number | string, value: string): number[] {
     : [0, ...field(name), ...field(value)];
 }
 
-/** Bytes of the answer's body. */
+/** Length of the answer's body. */
 async function bodySize(
   url: string,
   method: string,
@@ -52,7 +55,7 @@ async function bodySize(
       try {
         connection.close();
       } catch {
-        // The time was up.
+        // The time is up.
       }
     },
   };

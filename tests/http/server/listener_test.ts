@@ -6,8 +6,8 @@ import { TestClock, until } from "../../support/clock.ts";
 const CLIENTS = 40;
 
 /**
- * A thread that sends a request on each of some connections, says so in `sent`,
- * and posts how each answer begins.
+ * A thread that sends a request on each of some connections, signals that in
+ * `sent`, and posts the beginning of each answer.
  */
 const CLIENT = `
   self.onmessage = async ({ data: { port, sent, clients } }) => {
@@ -51,7 +51,7 @@ Deno.test("what was sent before the close is answered, though this thread was bu
   const answers = next();
   const { port } = listener.address;
   worker.postMessage({ port, sent, clients: CLIENTS });
-  // "not-equal" if they were sent before this thread waits.
+  // "not-equal" if the requests were sent before this thread waits.
   const waited = Atomics.wait(new Int32Array(sent), 0, 0, 10_000);
   assertNotEquals(waited, "timed-out");
   await listener.close();
@@ -96,7 +96,7 @@ Deno.test("a listener that cannot listen again tries until it can, on the same p
       clock.advance(100);
     }
     assertEquals([refused, tries], [[port, port], 4]);
-    // Until then the first one, which is not really broken, accepts, too.
+    // Until then the first listener, which is not really broken, also accepts.
     await ended;
     const answer = await fetch(`http://127.0.0.1:${port}/`);
     assertEquals(await answer.text(), "here");

@@ -1,4 +1,4 @@
-/** The lines of the log that tell of uploads. */
+/** The log lines about uploads. */
 import { assertEquals } from "@std/assert";
 import { boot, product, textAt } from "../../support/app.ts";
 

@@ -1,4 +1,4 @@
-/** Mistakes that people make, and that each is told what to do. */
+/** Common mistakes, and the messages that tell what to do. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Answer,
@@ -13,7 +13,7 @@ import { bothForms } from "../../support/forms.ts";
 const BULK = "/seller_api/bulk_products";
 const head = "<products>\r\n <product>\r\n  ";
 
-/** The message of an error, or of its only detail, with its place. */
+/** The message of an error, or of its only detail, with its position. */
 function told(answer: Answer): string {
   const details = detailsOf(answer);
   if (details.length === 0) {

@@ -1,4 +1,4 @@
-/** Which form an answer has, by `Accept`. */
+/** The format of an answer, by `Accept`. */
 import { assertEquals } from "@std/assert";
 import { prefersJson } from "../../../src/http/server/negotiation.ts";
 import { boot, product, type TestApp } from "../../support/app.ts";
@@ -79,7 +79,7 @@ Deno.test("a JSON body is answered in JSON though Accept is */*", async () => {
   assertEquals((await post("{")).error.code, "malformed_json");
 });
 
-/** Type and body of an answer. */
+/** Media type and body of an answer. */
 async function ask(
   app: TestApp,
   path: string,

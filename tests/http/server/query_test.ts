@@ -1,4 +1,4 @@
-/** Query parameters: what a route does not know is refused, never ignored. */
+/** Query parameters: a route refuses unknown ones, and never ignores them. */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { ENDPOINTS } from "../../../src/http/routes.ts";
 import { boot, codeOf, product, textAt } from "../../support/app.ts";

@@ -1,4 +1,4 @@
-/** What every request goes through: keys, routes, rates, media types, sizes. */
+/** Checks of every request: keys, routes, rates, media types, sizes. */
 import {
   assert,
   assertEquals,
@@ -277,7 +277,7 @@ bothForms.test("bad percent-encoding, Hosts and targets are 400, never 500", asy
       "/seller_api/products/%ff/attribute/brand/x",
       "/seller_api/products/a/attribute/brand/%C0%80",
       "/seller_api/products/a/attribute/brand/50%",
-      // Some clients send it as it is; it does not name product a.
+      // Some clients send the "#" literally; it is not product a.
       "/seller_api/products/a#b/attribute/brand/x",
       "/seller_api/products/a/attribute/brand/x#y",
     ]

@@ -1,4 +1,6 @@
-/** Bodies are sent at their readers' pace, and what is not read is bounded. */
+/**
+ * Bodies are sent at the pace of their readers, and unread bytes are bounded.
+ */
 import { assertEquals, assertThrows } from "@std/assert";
 import { jsonLog } from "../../../src/deps.ts";
 import {
@@ -22,9 +24,9 @@ class Bench {
     clock: this.clock,
     log: jsonLog("debug", (line) => this.logged.push(line)),
   });
-  /** How many bodies gave back what they held. */
+  /** How many bodies released their resources. */
   ended = 0;
-  /** Why keys are no longer valid; null: they are. */
+  /** Why keys are no longer valid; null while they are. */
   revoked: Error | null = null;
 
   reader(owner: string): AnswerReader {
@@ -41,7 +43,7 @@ class Bench {
     return body as ReadableStream<Uint8Array>;
   }
 
-  /** A body that is made as it is read, and has no end. */
+  /** A body that is produced as it is read, and never ends. */
   stream(owner: string, keeps: number): ReadableStream<Uint8Array> {
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(9)),
@@ -49,7 +51,7 @@ class Bench {
     return this.sender.pace({ stream, keeps }, this.reader(owner));
   }
 
-  /** The code of the refusal; null when there is room. */
+  /** The code of the refusal; null if there is room. */
   refusal(owner: string): string | null {
     try {
       this.sender.checkRoom(owner);
@@ -60,7 +62,9 @@ class Bench {
   }
 }
 
-/** Reads a body until it breaks; the bytes before, and why. */
+/**
+ * Reads a body until it breaks; returns the bytes before that, and the reason.
+ */
 async function brokenAt(
   body: ReadableStream<Uint8Array>,
 ): Promise<[bytes: number, reason: string]> {
@@ -278,12 +282,12 @@ Deno.test("a source that fails breaks the body, and the reason is logged", async
   assertThrows(() => source.getReader());
 });
 
-/** A file that never ends; how many of them are open. */
+/** Files that never end, and how many of them are open. */
 class Readers {
   readonly bench = new Bench();
   open = 0;
 
-  /** Null when there is no room. */
+  /** Null if there is no room. */
   send(client: string): ReadableStream<Uint8Array> | null {
     this.open++;
     const file = new ReadableStream<Uint8Array>({
@@ -299,7 +303,7 @@ class Readers {
     }
   }
 
-  /** How many a client gets at once. */
+  /** How many bodies a client gets at once. */
   sendAll(client: string): number {
     let count = 0;
     while (this.send(client) !== null) count++;

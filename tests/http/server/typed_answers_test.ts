@@ -1,6 +1,7 @@
 /**
- * What handlers write is what is declared, or they do not compile: each line
- * below an expectation is a mistake, and `deno check` says where one is not.
+ * A handler whose answer differs from its declaration does not compile: each
+ * line after an expectation is a mistake, and `deno check` reports an
+ * expectation without one.
  */
 import { assertEquals } from "@std/assert";
 import { XML_FORM } from "../../../src/contracts/answer_form.ts";
