@@ -126,7 +126,7 @@ Deno.test("a backup taken while the service runs can be served", async () => {
   assertEquals((await Deno.stat(copy)).mode! & 0o777, 0o600);
   const again = await runProgram(["backup", copy, data]);
   assertEquals(again.code, 2);
-  assertStringIncludes(again.stderr, `${copy} exists`);
+  assertStringIncludes(again.stderr, `${copy} already exists`);
 
   await using restored = await startProgram([
     "serve",

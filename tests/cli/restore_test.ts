@@ -177,7 +177,7 @@ Deno.test("health --ready: says which check fails, and why, if it has the operat
     assertEquals(
       await failure(key),
       `http://127.0.0.1:${port}/readyz answered 503. The line not_ready in its ` +
-        "log says why, as this command does with its SELLER_OPERATOR_KEY.",
+        "log says why; so does this command if SELLER_OPERATOR_KEY is set.",
     );
   }
   bytes = 1e9;

@@ -128,7 +128,7 @@ function breaks(body: Json, of: Schema, path: readonly string[] = []): Break[] {
     schema.pattern !== undefined || schema.format !== undefined ||
     (schema.minLength ?? 0) > 0 || types[0] === "integer";
   const isNullable = types.includes("null") ||
-    schema.description?.includes("null is taken, too");
+    schema.description?.includes("null is accepted as well");
   if (types.length > 0 && !isNullable) {
     broken("null", null, path, false);
   }
