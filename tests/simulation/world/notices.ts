@@ -158,7 +158,8 @@ function checkImports({ stage, world }: Scene, sellers: readonly Seller[]) {
       to === addressOf(seller) &&
       (text.includes(`#/imports/${id}`) ||
         // Of more than a few a mail names the number alone.
-        startedAt + at >= over_at && /^\d+ imports are through\.$/m.test(text))
+        startedAt + at >= over_at &&
+          /^\d+ imports have finished\.$/m.test(text))
     );
     hold(mail !== undefined, "true", "what was told is in a mail", id);
     if (!world.isPrompt || mail.isLate) continue;
