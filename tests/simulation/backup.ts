@@ -12,9 +12,8 @@ export class Backup implements Disposable {
   readonly #reader: Reader;
 
   /**
-   * As the command `backup` does, with a connection of its own.
-   *
-   * @throws what that throws, or that the copy cannot be used
+   * Copies like the command `backup`, on a new connection.
+   * @throws the command's error, or that the copy cannot be used
    */
   static async make(machine: Machine): Promise<Backup> {
     const folder = machine.folders.empty();

@@ -1,4 +1,4 @@
-/** A client of the service: its connection carries one request. */
+/** A client of the service whose connection carries one request. */
 import type { Random } from "../support/random.ts";
 import type {
   Scheduler,
@@ -8,27 +8,27 @@ import type {
 
 /** Accepts the connections of one process. */
 export interface Server {
-  /** False once it has ended. */
+  /** False once the process has ended. */
   readonly accepts: boolean;
   /** Calls `fn` in the process: now, when it can run again, or never. */
   enter(fn: () => void): void;
   handle(request: Request, info: Deno.ServeHandlerInfo): Promise<Response>;
-  /** So many bytes of a request or an answer pass. */
+  /** Called for each piece of a request or an answer, with its bytes. */
   passed(bytes: number): void;
-  /** An answer is sent, or nobody waits for it any more. */
+  /** Called when an answer is sent, or when nobody waits for it any more. */
   sent(): void;
 }
 
-/** A reader that has stopped leaves after so long. */
+/** A reader that has stopped disconnects after this long. */
 export const STOPPED_MS = 90_000;
 export const ADDRESS = "10.1.1.1";
 
 export interface ConnectionOptions {
   request: SimulatedRequest;
   random: Random;
-  /** The longest way between the client and the service, one way. */
+  /** The longest latency between client and service, one way. */
   latencyMs: number;
-  /** Bytes that the socket takes at once; by default it takes each chunk alone. */
+  /** Bytes that the socket takes at once; by default each chunk separately. */
   socketBytes?: number;
 }
 
@@ -46,13 +46,15 @@ export class ClientConnection {
   #sent = 0;
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #cancelLeave = () => {};
-  /** The process has the request. */
+  /** Whether the process has the request. */
   #isAsked = false;
-  /** It has sent the whole answer. */
+  /** Whether the process has sent the whole answer. */
   #isSent = false;
   #isOver = false;
 
-  /** `end` is called once, with null where the client got no whole answer. */
+  /**
+   * @param end is called once, with null if the client got no complete answer.
+   */
   constructor(
     server: Server,
     scheduler: Scheduler,
@@ -154,7 +156,7 @@ export class ClientConnection {
     this.#later(everyMs, () => this.#send(body, bytes, everyMs));
   }
 
-  /** Reads the answer, at most so many chunks of it. */
+  /** Reads the answer, at most this many chunks of it. */
   async #read(response: Response, most: number): Promise<void> {
     const { reader } = this.#request;
     const slowMs = typeof reader === "object" && "slowMs" in reader

@@ -1,11 +1,16 @@
-/** Data folders in memory, with a database that needs no more migrations. */
+/**
+ * Data folders in memory, with a database whose migrations have already run.
+ */
 import { existsSync } from "node:fs";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { databaseFile } from "../../src/database/open.ts";
 
-/** Files in memory where the system has any, else temporary ones. */
+/** A file system in memory if the system has one, otherwise temporary files. */
 const ROOT = existsSync("/dev/shm") ? "/dev/shm" : undefined;
-/** What a crash leaves; the index of the log is memory of the processes. */
+/**
+ * The files that survive a crash; the index of the log is memory of the
+ * processes.
+ */
 const ON_DISK = ["", "-wal"];
 
 /** The folders of one run of the simulation. */
@@ -33,7 +38,7 @@ export class DataFolders implements Disposable {
     return folder;
   }
 
-  /** A folder with the files as they are on disk in another one. */
+  /** A folder with the files that another one has on disk. */
   copy(from: string): string {
     const folder = this.empty();
     for (const suffix of ON_DISK) {

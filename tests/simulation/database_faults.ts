@@ -1,17 +1,19 @@
-/** What may go wrong with the database file, by the real engine's own means. */
+/** Faults of the database file, caused with means of the real engine. */
 import { DatabaseSync } from "node:sqlite";
 import { DbError } from "../../src/database/db.ts";
 import { databaseFile } from "../../src/database/open.ts";
 import type { Fault } from "./fault.ts";
 import type { Machine } from "./machine.ts";
 
-/** How often another program tries to get the lock. */
+/** The pause of another program that tries to get the lock. */
 const LOCK_AGAIN_MS = 3;
-/** Not those at which a program stops, or of which it may say 500. */
+/** Excludes errors at which a program stops, or may answer 500. */
 const FAILURES = ["SQLITE_BUSY", "SQLITE_IOERR", "SQLITE_FULL"] as const;
-/** How many of the calls fail. */
+/** The share of calls that fail. */
 const SHARES = [0.01, 0.1, 1];
-/** How many of the statements change nothing that have to change rows. */
+/**
+ * The share of statements that change nothing although they must change rows.
+ */
 const IDLE_SHARES = [0.01, 0.1, 1];
 /** The longest commit on a slow disk. */
 const SLOW_MS = 3_000;
@@ -68,13 +70,13 @@ export function databaseFaults(machine: Machine): Fault[] {
 
 const NO_LIMIT = "PRAGMA max_page_count = 4294967294";
 
-/** The file has no room for another page. */
+/** Leaves the file no room for another page. */
 function fill(connection: DatabaseSync): void {
   const pages = connection.prepare("PRAGMA page_count").get()!.page_count;
   connection.exec(`PRAGMA max_page_count = ${pages}`);
 }
 
-/** Sets something of all connections, and of those that are made meanwhile. */
+/** Changes a setting of all connections, including those made meanwhile. */
 function setting(
   machine: Machine,
   begin: (connection: DatabaseSync) => void,
@@ -82,7 +84,7 @@ function setting(
 ): () => void {
   const change = (fn: typeof begin, connections: Iterable<DatabaseSync>) =>
     machine.withoutFailures(() => {
-      // The application closes some of its own accord.
+      // The application closes some connections itself.
       for (const one of connections) if (one.isOpen) fn(one);
     });
   const atOpening = (connection: DatabaseSync) => change(begin, [connection]);
@@ -94,7 +96,7 @@ function setting(
   };
 }
 
-/** Another program holds the lock, as soon as it gets it. */
+/** Lets another program hold the lock, as soon as it gets it. */
 function lock(machine: Machine): () => void {
   const open = () => new DatabaseSync(databaseFile(machine.dataDir));
   let other = open();

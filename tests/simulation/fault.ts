@@ -1,9 +1,9 @@
-/** Something that may fail for a while. */
+/** A fault that may last for a while. */
 export interface Fault {
-  /** As in "hosts refuse connections". */
+  /** A phrase such as "hosts refuse connections". */
   readonly name: string;
-  /** Whose fault it is; one of ours must not be charged to a seller. */
+  /** Where the fault is; one of ours must not count against a seller. */
   readonly of: "ours" | "network";
-  /** Begins; the returned function ends it. */
+  /** Begins the fault; the returned function ends it. */
   begin(): () => void;
 }

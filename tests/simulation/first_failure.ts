@@ -1,12 +1,12 @@
 /**
- * Plays seeds, one after the other, until one fails: `first_failure.ts SEED
+ * Runs seeds, one after the other, until one fails: `first_failure.ts SEED
  * COUNT`. Prints a line of JSON before each (`{ seed }`), and one for the
  * failure (`{ failed, rule }`).
  */
 import { DataFolders } from "./data_folders.ts";
 import { simulate } from "./simulation.ts";
 
-/** What it prints. */
+/** A line of the output. */
 export type Line = { seed: number } | { failed: number; rule: string };
 
 const print = (line: Line) => console.log(JSON.stringify(line));

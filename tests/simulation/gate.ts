@@ -1,4 +1,6 @@
-/** Between a simulated process or thread and all that reaches it. */
+/**
+ * A gate between a simulated process or thread and everything that reaches it.
+ */
 import type { Clock } from "../../src/deps.ts";
 
 /** Calls `fn` inside a process: at once, later if it hangs, or never. */
@@ -17,22 +19,22 @@ export class Gate {
     return this.#state === "closed";
   }
 
-  /** It hangs: what reaches it waits. */
+  /** The process hangs: calls are held back. */
   hold(): void {
     if (this.#state === "open") this.#state = "held";
   }
 
-  /** It goes on, with what has reached it meanwhile. */
+  /** The process continues, and gets the calls held back. */
   release(): void {
     if (this.#state !== "held") return;
     this.#state = "open";
-    // One of them may make it hang again.
+    // A call may make it hang again.
     while (this.#state === "open" && this.#held.length > 0) {
       this.#held.shift()!();
     }
   }
 
-  /** It has ended: nothing reaches it any more. */
+  /** The process has ended: no call reaches it any more. */
   close(): void {
     this.#state = "closed";
     this.#held.length = 0;
@@ -47,7 +49,7 @@ export class Gate {
         let isCancelled = false;
         const cancel = clock.after(ms, () =>
           this.enter(() => {
-            // The thread may have cancelled it while it was held.
+            // The thread may have cancelled the timer while it was held back.
             if (!isCancelled) fn();
           }));
         return () => {
@@ -58,7 +60,7 @@ export class Gate {
     };
   }
 
-  /** The outcome of `promise`, which comes through the gate. */
+  /** The outcome of `promise`, passed through the gate. */
   pass<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) =>
       promise.then(

@@ -1,11 +1,11 @@
-/** HTTP/1.1 as the simulated hosts read and write it. */
+/** HTTP/1.1 for the simulated hosts. */
 import { joinBlocks } from "../../src/lib/blocks.ts";
 
 export interface HostRequest {
   method: string;
   /** Path and query. */
   target: string;
-  /** Names in lower case. */
+  /** By lower-case name. */
   headers: Readonly<Record<string, string>>;
   body: Uint8Array<ArrayBuffer>;
 }
@@ -15,15 +15,15 @@ export interface HostAnswer {
   status: number;
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array<ArrayBuffer>;
-  /** How the end of the body is told; by a length unless given. */
+  /** How the end of the body is marked; by a length by default. */
   framing?: "length" | "chunked" | "close";
-  /** The length that it declares; the true one unless given. */
+  /** The length that it declares; the true one by default. */
   declares?: number;
-  /** The body is followed by zeros until the client leaves. */
+  /** Whether zeros follow the body until the client disconnects. */
   endless?: boolean;
-  /** Virtual milliseconds before it begins. */
+  /** Virtual milliseconds before the answer begins. */
   afterMs?: number;
-  /** It comes in pieces of so many bytes, with pauses. */
+  /** Pieces of this many bytes, with pauses. */
   drip?: { bytes: number; everyMs: number };
   /** Ends after this share of its bytes, in this way. */
   breaks?: { share: number; how: "reset" | "close" | "silence" };
@@ -34,7 +34,7 @@ const decoder = new TextDecoder();
 const NOTHING = new Uint8Array(0);
 const CHUNK = 1_000;
 
-/** Reads requests from bytes that arrive in any pieces. */
+/** Reads requests from bytes that arrive in pieces of any size. */
 export class RequestReader {
   #bytes: Uint8Array<ArrayBuffer> = NOTHING;
 
@@ -102,7 +102,7 @@ function chunked(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return joinBlocks([...pieces, encoder.encode("0\r\n\r\n")]);
 }
 
-/** After the empty line; -1 if it has not arrived. */
+/** The index after the empty line; -1 if it has not arrived. */
 function headEnd(bytes: Uint8Array): number {
   for (let at = 0; (at = bytes.indexOf(13, at)) >= 0; at++) {
     if (bytes[at + 1] === 10 && bytes[at + 2] === 13 && bytes[at + 3] === 10) {

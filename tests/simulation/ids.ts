@@ -1,8 +1,8 @@
-/** Ids and random bytes that follow from the seed. */
+/** Ids and random bytes that depend only on the seed. */
 import type { Clock, Ids } from "../../src/deps.ts";
 import type { Random } from "../support/random.ts";
 
-/** Like the system's: the ids of one process are ordered by creation. */
+/** Like the system's ids: those of one process are ordered by creation. */
 export function seededIds(random: Random, clock: Pick<Clock, "now">): Ids {
   let ms = 0;
   let count = 0;

@@ -1,7 +1,8 @@
 /**
- * Hosts of images. What one does is in its name: `good.images.example` is good,
- * and so are `good-2.images.example` and all others of that kind. A path ends
- * in png, jpg, gif, webp or avif, and every PNG is another picture.
+ * Hosts of images. The first label of a host's name is its behaviour:
+ * `good.images.example` is good, and so are `good-2.images.example` and all
+ * others with that label. A path ends in png, jpg, gif, webp or avif, and each
+ * PNG path is a different picture.
  */
 import { crc32 } from "node:zlib";
 import { pictureType } from "../../src/sandbox/pictures.ts";
@@ -16,14 +17,14 @@ import {
   tooManyPixels,
 } from "./pictures.ts";
 
-/** A request that an image host was sent. */
+/** A request that an image host received. */
 export interface ImageRequest {
   method: string;
   url: string;
   client: string;
   /** Virtual milliseconds. */
   at: number;
-  /** What the host would answer; null for nothing, or no HTTP. */
+  /** The status of its answer; null for no answer, or no HTTP. */
   status: number | null;
 }
 
@@ -32,7 +33,7 @@ interface Asked {
   /** The picture of this path. */
   bytes: Uint8Array<ArrayBuffer>;
   type: string;
-  /** How many GETs of this URL there were before. */
+  /** How many GETs this URL got before. */
   before: number;
 }
 
@@ -54,11 +55,11 @@ const always = (status: number, headers = {}): Behaviour => () => ({
   body: page(),
 });
 
-/** HEAD as of a good one. */
+/** Applies only to GET; HEAD is answered as by a good host. */
 const atGet = (reaction: Behaviour): Behaviour => (asked) =>
   asked.request.method === "HEAD" ? good(asked) : reaction(asked);
 
-/** Only the first GET of a URL. */
+/** Applies only to the first GET of a URL. */
 const atFirst = (reaction: Behaviour): Behaviour =>
   atGet((asked) => asked.before === 0 ? reaction(asked) : good(asked));
 
@@ -68,7 +69,7 @@ const sends = (make: () => Uint8Array<ArrayBuffer>): Behaviour => (asked) =>
 const LAST_MODIFIED = "Tue, 03 Nov 2026 10:00:00 GMT";
 const CHANGES_MS = 60_000;
 const PRIVATE = "10.0.0.7";
-/** Public, and no host has it. */
+/** A public address at which there is no host. */
 const DEAD = "93.183.0.1";
 
 const BEHAVIOURS = {
@@ -92,16 +93,16 @@ const BEHAVIOURS = {
   },
   slow: (asked) => ({ ...answer(asked), afterMs: 2_500 }),
   drip: (asked) => ({ ...answer(asked), drip: { bytes: 50, everyMs: 100 } }),
-  /** It takes longer than a lease that nobody renews. */
+  /** The image takes longer than a lease that nobody renews. */
   heavy: (asked) => ({
     ...good({ ...asked, bytes: padded(asked.bytes) }) as HostAnswer,
     drip: { bytes: 2_000, everyMs: 1_000 },
   }),
   chunked: (asked) => ({ ...answer(asked), framing: "chunked" }),
-  /** The body ends with the connection. */
+  /** The end of the connection marks the end of the body. */
   unmarked: (asked) => ({ ...answer(asked), framing: "close" }),
   animated: sends(() => animation(5)),
-  /** Says that it is something else. */
+  /** Declares another type. */
   mislabelled: (asked) => good({ ...asked, type: "text/html" }),
   flaky: atFirst(always(503)),
   hesitant: atFirst(always(503, { "Retry-After": "20" })),
@@ -127,15 +128,15 @@ const BEHAVIOURS = {
   limited: atGet(always(429, { "Retry-After": "5" })),
   vanished: atGet(always(404)),
   page: atGet(always(200)),
-  /** HEAD answers 200 to it, and every GET is silent. */
+  /** Answers HEAD with 200, and no GET. */
   mute: atGet(() => "silence"),
-  /** It declares more than it sends. */
+  /** Declares more bytes than it sends. */
   short: atGet((asked) => ({
     ...answer(asked),
     declares: asked.bytes.length + 100,
     breaks: { share: 1, how: "close" },
   })),
-  /** Half of a file, which ends with the connection. */
+  /** Sends half of a file, and then closes the connection. */
   half: atGet((asked) => ({
     ...answer(asked),
     body: asked.bytes.slice(0, asked.bytes.length / 2),
@@ -171,7 +172,7 @@ const BEHAVIOURS = {
   closing: () => "close",
 } as const satisfies Record<string, Behaviour>;
 
-/** Hosts that are special before they answer; they are good otherwise. */
+/** Hosts whose names or addresses are special; otherwise they are good. */
 const REACHED = {
   refusing: { connects: "refused" },
   unreachable: { connects: "unreachable" },
@@ -185,13 +186,16 @@ const REACHED = {
   lostname: { lookupMs: 25_000 },
   private: { addresses: () => [PRIVATE] },
   mixed: { addresses: (_, own) => [own, PRIVATE] },
-  /** Public to a process, and private to its threads, which ask later. */
+  /**
+   * Resolves to a public address for a process, and to a private one for its
+   * threads, which ask later.
+   */
   rebound: {
     addresses: (_, own, client) => [client.includes("/") ? PRIVATE : own],
   },
-  /** The first of its addresses leads nowhere. */
+  /** The first of its addresses does not answer. */
   twoway: { addresses: (_, own) => [DEAD, own] },
-  /** It has no address. */
+  /** The name has no address. */
   bare: { addresses: () => [] },
 } as const satisfies Record<string, Omit<HostDefinition, "answer">>;
 
@@ -206,12 +210,12 @@ export const IMAGE_HOST_KINDS = [
 export const IMAGE_DOMAIN = "images.example";
 
 export class ImageHosts {
-  /** What all hosts were asked, in order. */
+  /** The requests to all hosts, in order. */
   readonly requests: ImageRequest[] = [];
   readonly #gets = new Map<string, number>();
   readonly #pictures = new Map<string, Uint8Array<ArrayBuffer> | null>();
 
-  /** What a name stands for; null for one of another domain or kind. */
+  /** The host with this name; null for another domain or kind. */
   find(name: string): HostDefinition | null {
     if (!name.endsWith(`.${IMAGE_DOMAIN}`)) return null;
     const kind = name.split(/[.-]/)[0];
@@ -224,7 +228,7 @@ export class ImageHosts {
     };
   }
 
-  /** How many GETs of a URL there were. */
+  /** How many GETs a URL got. */
   gets(url: string): number {
     return this.#gets.get(url) ?? 0;
   }
@@ -251,7 +255,7 @@ export class ImageHosts {
   }
 }
 
-/** A picture, and bytes behind it that nothing reads. */
+/** A picture, followed by bytes that no reader reads. */
 function padded(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(40_000);
   all.set(bytes);

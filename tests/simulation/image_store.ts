@@ -1,7 +1,7 @@
 /**
  * The image store in memory: one disk, or one bucket, shared by the processes
- * that are set to it. It may be slow, full, away or refuse everything. What was
- * not flushed is lost in a crash of the machine.
+ * that use it. It may be slow, full, unreachable or refuse everything. A crash
+ * of the machine loses what was not flushed.
  */
 import type { Clock } from "../../src/deps.ts";
 import {
@@ -23,11 +23,11 @@ interface StoredFile {
   bytes: Uint8Array<ArrayBuffer>;
   /** Unix milliseconds. */
   written: number;
-  /** Whether it would survive a crash of the machine. */
+  /** Whether the file would survive a crash of the machine. */
   isFlushed: boolean;
 }
 
-/** What may be wrong with it, and what its calls then throw. */
+/** Faults of the store, and the errors of its calls. */
 const TROUBLES = {
   full: {
     name: "the image store is full",
@@ -52,17 +52,17 @@ const TROUBLES = {
 type Trouble = keyof typeof TROUBLES;
 
 const PART = ".part";
-/** A folder's download stays in memory up to this size. */
+/** A download to a folder stays in memory up to this size. */
 const BUFFER_BYTES = 256 * 1024;
 const CHUNK = 64 * 1024;
 const SLOW_MS = 4_000;
-/** How long a client waits for a bucket. */
+/** How long a client waits for an answer of a bucket. */
 const ANSWER_MS = 10_000;
 
 /** One folder, or one bucket beside a folder of partial downloads. */
 export class SimulatedStore {
   readonly faults: readonly Fault[];
-  /** Everything by its name, partial downloads too. */
+  /** All files by name, including partial downloads. */
   readonly files = new Map<string, StoredFile>();
   readonly random: Random;
   readonly #scheduler: Scheduler;
@@ -70,7 +70,10 @@ export class SimulatedStore {
   readonly #troubles = new Set<Trouble>();
   #isSlow = false;
   #isStalled = false;
-  /** An empty folder, which may be a mount point without its mount. */
+  /**
+   * Whether the folder is empty and unmarked, so that it may be a mount point
+   * without its mount.
+   */
   #isUnmarked = false;
   /** Calls that wait for the end of a stall. */
   #stalled: (() => void)[] = [];
@@ -120,14 +123,14 @@ export class SimulatedStore {
   }
 
   /**
-   * The store, as one process or thread has it. What its calls return comes
+   * The store for one process or thread. Results of its calls are passed
    * through `enter`.
    */
   open(clock: Clock, enter: Enter = (fn) => fn()): ImageStore {
     return new OpenStore(this, clock, enter);
   }
 
-  /** The machine has crashed: what was not flushed is gone, or cut off. */
+  /** The machine has crashed: what was not flushed is lost, or cut off. */
   crash(): void {
     for (const [name, file] of this.files) {
       if (file.isFlushed) continue;
@@ -140,7 +143,7 @@ export class SimulatedStore {
     }
   }
 
-  /** Somebody has put an empty folder, or bucket, in its place. */
+  /** Replaces the folder or bucket by an empty one. */
   empty(): void {
     this.files.clear();
     this.#isUnmarked = this.#kind === "folder";
@@ -150,12 +153,12 @@ export class SimulatedStore {
     return this.#isUnmarked;
   }
 
-  /** The operator says that the folder is the store. */
+  /** Marks the folder as the store, as an operator does. */
   mark(): void {
     this.#isUnmarked = false;
   }
 
-  /** Calls `work` when the disk or the bucket comes to it. */
+  /** Calls `work` when the disk or the bucket processes the call. */
   call<T>(enter: Enter, writes: boolean, work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const run = () => {
@@ -172,7 +175,7 @@ export class SimulatedStore {
         if (!this.#isStalled || !this.#scheduler.faulty) return run();
         if (this.#kind === "folder") return void this.#stalled.push(run);
         this.#scheduler.after(ANSWER_MS, () => {
-          // The request may have been heard.
+          // The request may have been processed although the answer is lost.
           if (this.random.below(2) === 0) work();
           enter(() => reject(new StoreError("away", "no answer in time")));
         });
@@ -180,7 +183,7 @@ export class SimulatedStore {
     });
   }
 
-  /** What a call throws at present; null if it works. */
+  /** The error of a call now; null if it succeeds. */
   error(writes: boolean): Error | null {
     if (!this.#scheduler.faulty) return null;
     if (this.#isUnmarked && writes) {
@@ -334,7 +337,7 @@ class OpenStore implements ImageStore {
 
 interface Disk {
   now(): number;
-  /** As `SimulatedStore.call`. */
+  /** See `SimulatedStore.call`. */
   call<T>(work: () => T): Promise<T>;
 }
 
@@ -383,7 +386,7 @@ class Incoming implements IncomingImage {
     try {
       await this.#disk.call(() => this.#store.files.delete(this.#part));
     } catch {
-      // A maintenance job removes it.
+      // A maintenance job removes the file.
     }
   }
 
@@ -410,7 +413,7 @@ class Incoming implements IncomingImage {
   }
 }
 
-/** The outcome of `call`, unless it is aborted before. */
+/** The outcome of `call`, unless it is aborted first. */
 function unlessAborted<T>(call: Promise<T>, abort: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(abort.reason);

@@ -1,7 +1,7 @@
 /**
  * The image workers of one simulated process: the real code, in this thread,
- * behind a channel with delays. A worker may die, hang, stall at the disk, go
- * deaf, or run out of memory amid an image.
+ * behind a channel with delays. A worker may die, hang, stall at the disk,
+ * become deaf, or run out of memory while it inspects an image.
  */
 import type { Clock } from "../../src/deps.ts";
 import type { ImageStore } from "../../src/images/storage/blob_store.ts";
@@ -27,27 +27,29 @@ import type { Scheduler } from "./scheduler.ts";
 
 export interface ImageWorkersOptions {
   scheduler: Scheduler;
-  /** The process, as the network knows it. */
+  /** The name of the process in the network. */
   name: string;
-  /** That of the process. */
+  /** The clock of the process. */
   clock: Clock;
   network: Network;
   store: SimulatedStore;
-  /** What all workers of a world fetch; their own by default. */
+  /** The fetches of all workers of a world; by default only of this process. */
   fetches?: FetchesInProgress;
-  /** Through which messages reach the process. */
+  /** Passes messages to the process. */
   enter?: Enter;
 }
 
-/** Which images are being fetched, by which worker. */
+/** Records which worker is fetching which image. */
 export class FetchesInProgress {
-  /** Images that were being fetched when another worker began to. */
+  /** Images that were being fetched when another worker began to fetch them. */
   readonly doubles: { url: string; at: number }[] = [];
-  /** Ids of images that were stored, for which process, and when it was told. */
+  /**
+   * Ids of images that were stored, for which process, and when it was told.
+   */
   readonly stored: { id: string; process: string; at: number }[] = [];
-  /** Called at the next one of them. */
+  /** Called when the next image is stored. */
   readonly awaiting = new Set<() => void>();
-  /** By the image's id. */
+  /** By image id. */
   readonly #workers = new Map<string, { lease: string; worker: object }>();
 
   begin(
@@ -66,7 +68,7 @@ export class FetchesInProgress {
     }
   }
 
-  /** The worker does nothing any more. */
+  /** The worker has stopped working. */
   endAll(worker: object): void {
     for (const [id, one] of this.#workers) {
       if (one.worker === worker) this.#workers.delete(id);
@@ -74,7 +76,7 @@ export class FetchesInProgress {
   }
 }
 
-/** What may befall a worker. */
+/** What may happen to a worker. */
 const AILMENTS = {
   die: "the image worker dies",
   hang: "the image worker hangs",
@@ -85,14 +87,14 @@ const AILMENTS = {
 };
 type Ailment = keyof typeof AILMENTS;
 
-/** A message takes less than this, unless the channel is slow. */
+/** The longest time of a message, unless the channel is slow. */
 const CHANNEL_MS = 4;
 const SLOW_MS = 800;
 const START_MS = 300;
 
 /**
- * The images of a world at which a worker has run out of memory. It does so
- * once at each: the second time is taken for the image's fault.
+ * The images of a world at which a worker has run out of memory. That happens
+ * once for each image, because the second time counts as the image's fault.
  */
 const exhausting = new WeakMap<Scheduler, Set<string>>();
 
@@ -101,7 +103,7 @@ export class ImageWorkers {
   readonly options: ImageWorkersOptions;
   readonly random: Random;
   readonly fetches: FetchesInProgress;
-  /** Leases that its workers were told since the process began. */
+  /** Leases that its workers have received since the process began. */
   readonly leases = new Set<string>();
   readonly #workers = new Set<SimulatedWorker>();
   readonly #ailing = new Set<Ailment>();
@@ -119,7 +121,7 @@ export class ImageWorkers {
     }));
   }
 
-  /** As `SpawnWorker`. */
+  /** A `SpawnWorker`. */
   readonly spawn = (events: WorkerEvents): SpawnedWorker => {
     const number = ++this.#spawned;
     const worker = new SimulatedWorker(this, number, events);
@@ -128,7 +130,7 @@ export class ImageWorkers {
     return worker;
   };
 
-  /** The process is killed, and its threads with it. */
+  /** Kills the threads together with the process. */
   kill(): void {
     for (const worker of this.#workers) worker.kill();
     this.#workers.clear();
@@ -139,7 +141,7 @@ export class ImageWorkers {
     return this.#workers.size;
   }
 
-  /** What the workers hold; all zero when nothing is in progress. */
+  /** What the workers have in use; all zero if nothing is in progress. */
   held(): InUse {
     const all: Record<string, number> = {};
     for (const worker of this.#workers) {
@@ -171,7 +173,7 @@ class SimulatedWorker implements SpawnedWorker {
   readonly #end: () => void;
   readonly #workers: ImageWorkers;
   readonly #name: string;
-  /** To the worker's thread. */
+  /** The gate to the worker's thread. */
   readonly #gate = new Gate();
   readonly #events: WorkerEvents;
   readonly #toWorker: Channel<ToImageWorker>;
@@ -180,7 +182,7 @@ class SimulatedWorker implements SpawnedWorker {
   /** The image of each job, by lease. */
   readonly #images = new Map<string, string>();
   #settings: ImageWorkerSettings | null = null;
-  /** Why it hangs; null if it does not. */
+  /** Why the worker hangs; null if it does not. */
   #hangs: "hang" | "disk" | null = null;
   #isDeaf = false;
   #isTerminated = false;
@@ -216,7 +218,7 @@ class SimulatedWorker implements SpawnedWorker {
     });
   }
 
-  /** As `ImageWorker`. */
+  /** See `ImageWorker`. */
   held(): InUse {
     return this.#worker.inUse();
   }
@@ -240,7 +242,7 @@ class SimulatedWorker implements SpawnedWorker {
     this.#toMain.send(copied(message));
   }
 
-  /** A thread that hangs goes on hanging. */
+  /** A thread that hangs continues to hang. */
   terminate(): void {
     if (this.#isTerminated) return;
     this.#isTerminated = true;
@@ -248,7 +250,7 @@ class SimulatedWorker implements SpawnedWorker {
     if (this.#hangs !== "hang") this.#finish();
   }
 
-  /** Its process is dead: nobody is told anything. */
+  /** The process is dead, so no message is sent. */
   kill(): void {
     this.#toMain.close();
     this.#close();
@@ -271,7 +273,7 @@ class SimulatedWorker implements SpawnedWorker {
     }
   }
 
-  /** A deaf one, and one that ran out of memory, does not recover. */
+  /** A worker that is deaf, or ran out of memory, does not recover. */
   recover(ailment: Ailment): void {
     if (this.#hangs !== ailment) return;
     this.#hangs = null;
@@ -302,7 +304,7 @@ class SimulatedWorker implements SpawnedWorker {
     });
   }
 
-  /** What it has sent before may still arrive. */
+  /** Messages that it has already sent may still arrive. */
   #die(): void {
     const { random } = this.#workers;
     const died = random.below(2) === 0
@@ -360,8 +362,9 @@ class SimulatedWorker implements SpawnedWorker {
   }
 
   /**
-   * Out of memory, a thread stops in the midst of an image and skips its
-   * `finally` blocks. It dies then, or lives on and tells, or hears nothing.
+   * If memory runs out, a thread stops while inspecting an image and skips its
+   * `finally` blocks. It then dies, or lives on and either reports that or no
+   * longer receives messages.
    */
   #stopAmid({ jobMark }: ImageWorkerSettings, lease: string): void {
     this.#trace(() => "out of memory");
@@ -377,14 +380,14 @@ class SimulatedWorker implements SpawnedWorker {
   }
 }
 
-/** Messages in their order, each a while after it was sent. */
+/** Delivers messages in order, each after a delay. */
 class Channel<Message> {
   readonly #scheduler: Scheduler;
   readonly #delay: () => number;
   readonly #deliver: (message: Message) => void;
   #sent: Message[] = [];
   #isClosed = false;
-  /** Nothing is delivered before. */
+  /** The next message is not delivered before this time. */
   #from = 0;
 
   constructor(
@@ -411,7 +414,7 @@ class Channel<Message> {
     this.#from = this.#scheduler.time + ms;
   }
 
-  /** What is on its way is lost. */
+  /** Drops messages in transit. */
   drop(): void {
     this.#sent = [];
   }
@@ -421,7 +424,10 @@ class Channel<Message> {
   }
 }
 
-/** As a message to another thread is, where the sender keeps some of it. */
+/**
+ * Copies a message, as sending it to another thread does, because the sender
+ * keeps some of its objects.
+ */
 function copied<Message extends { type: string }>(message: Message): Message {
   const isShared = message.type === "fetch" || message.type === "done";
   return isShared ? structuredClone(message) : message;

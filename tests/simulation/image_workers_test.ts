@@ -23,10 +23,10 @@ class Bench {
   readonly store: SimulatedStore;
   readonly workers: ImageWorkers;
   readonly thread: ImageThread;
-  /** To the process. */
+  /** The gate to the process. */
   readonly gate = new Gate();
   readonly log: LogFields[] = [];
-  /** By URL. */
+  /** Outcomes by URL. */
   readonly outcomes = new Map<string, ImageOutcome>();
   readonly culprits: (string | null)[] = [];
   /** URLs without an outcome, by lease. */
@@ -72,7 +72,7 @@ class Bench {
     });
   }
 
-  /** Starts the worker, lets it do `body`, and stops it. */
+  /** Starts the worker, runs `body`, and stops the worker. */
   async run(body: () => Promise<void>): Promise<void> {
     const all = async () => {
       this.thread.start();
@@ -82,7 +82,7 @@ class Bench {
     await this.kernel.run(all());
   }
 
-  /** Tries each URL until it has an outcome that is no fault of ours. */
+  /** Fetches each URL until the outcome is not a fault of the service. */
   async fetch(urls: readonly string[]): Promise<void> {
     while (urls.some((url) => !this.outcomes.has(url))) {
       await this.#until(() => this.thread.ready);
@@ -134,7 +134,7 @@ const urlOf = (kind: ImageHostKind, name = "a.png") => {
   return `http${isTls ? "s" : ""}://${kind}.images.example/${name}`;
 };
 
-/** What the first try gives; "stored" for what is not named. */
+/** The result of the first attempt; "stored" for all others. */
 const OUTCOMES: Partial<Record<ImageHostKind, string>> = {
   flaky: "image_host_error",
   hesitant: "image_host_error",
@@ -205,7 +205,7 @@ Deno.test("simulated image worker: every format is stored", async () => {
   assertEquals(bench.store.files.size, IMAGE_TYPES.length);
 });
 
-/** Ten images, while a worker has this trouble for a while. */
+/** Fetches ten images while a worker has this fault for a while. */
 async function outlives(ailment: string, seed: number): Promise<Bench> {
   const bench = new Bench(seed);
   await bench.run(async () => {

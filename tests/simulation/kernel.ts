@@ -1,6 +1,6 @@
 /**
  * Virtual time. Everything in a simulated world happens in an event of the
- * kernel, one after the other; while nothing can run, time goes to the next
+ * kernel, one after the other; when nothing can run, time advances to the next
  * event.
  */
 import { setImmediate } from "node:timers";
@@ -10,27 +10,27 @@ import type { Scheduler } from "./scheduler.ts";
 
 interface Event {
   at: number;
-  /** Decides among events that are due at the same time. */
+  /** Orders events that are due at the same time. */
   tie: number;
   fn: (() => void) | null;
 }
 
 export interface KernelOptions {
   seed: number;
-  /** Takes each line of the trace. */
+  /** Called with each line of the trace. */
   write?: (line: string) => void;
-  /** Virtual milliseconds after which the world is given up. */
+  /** Virtual milliseconds after which the world is aborted. */
   longestMs?: number;
 }
 
 /** Lines of the trace that a failure shows. */
 const LAST_LINES = 50;
-/** No world needs as long, unless something keeps it busy for ever. */
+/** No world takes longer, unless something runs for ever. */
 const LONGEST_MS = 4 * 3_600_000;
-/** Events without any progress of time: something calls itself again. */
+/** The most events without any progress of time; more mean an endless loop. */
 const MOST_AT_ONCE = 100_000;
 
-/** A world that cannot go on. */
+/** A world that cannot continue. */
 export class WorldStuck extends Error {
   override readonly name = "WorldStuck";
 }
@@ -58,12 +58,12 @@ export class Kernel implements Scheduler {
     return this.#time;
   }
 
-  /** A number that differs where anything happened at another time. */
+  /** A number that differs if anything happened at another time. */
   get digest(): number {
     return this.#digest;
   }
 
-  /** How many events there were. */
+  /** How many events have happened. */
   get events(): number {
     return this.#events;
   }
@@ -96,10 +96,9 @@ export class Kernel implements Scheduler {
   }
 
   /**
-   * Lets the world go on until `main` has ended; returns or throws what it
-   * does.
-   *
-   * @throws {WorldStuck} when nothing is left that could happen
+   * Runs the world until `main` has ended; returns its result or throws its
+   * error.
+   * @throws {WorldStuck} if nothing is left that could happen
    */
   async run<T>(main: Promise<T>): Promise<T> {
     let ended = false;
@@ -107,7 +106,8 @@ export class Kernel implements Scheduler {
     main.then(end, end);
     let atOnce = 0;
     for (;;) {
-      // A real turn of the event loop: whatever can run has run afterwards.
+      // A real turn of the event loop, after which everything that can run has
+      // run.
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (ended) return await main;
       const event = this.#next();
@@ -150,7 +150,7 @@ export function hash(text: string, seed = 0): number {
   return value;
 }
 
-/** What is due first comes first. */
+/** Orders events by their time. */
 function byTime(a: Event, b: Event): number {
   return a.at - b.at || a.tie - b.tie;
 }

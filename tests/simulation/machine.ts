@@ -7,7 +7,7 @@ import type { DataFolders } from "./data_folders.ts";
 import type { SimulatedProcess } from "./scheduler.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** A line of a log that says that something is wrong. */
+/** A log line that reports an error. */
 export interface LoggedError {
   process: string;
   event: string;
@@ -16,24 +16,24 @@ export interface LoggedError {
   at: number;
 }
 
-/** A portion of a job of maintenance that was done. */
+/** A finished portion of a maintenance job. */
 export interface Portion {
   job: string;
-  /** Which life of which process did it. */
+  /** The process, and which of its lives, that did it. */
   life: string;
   /** Virtual milliseconds. */
   at: number;
 }
 
-/** How long things take in a world; the longest, in virtual milliseconds. */
+/** The longest durations in a world, in virtual milliseconds. */
 export interface Pace {
-  /** From a client to the service. */
+  /** The latency from a client to the service. */
   latencyMs: number;
   /** A turn of the event loop. */
   turnMs: number;
-  /** A commit, for which the process stands still. */
+  /** A commit, during which the process stands still. */
   commitMs: number;
-  /** What the processor takes for a piece of work; 0 in most worlds. */
+  /** Processor time for a piece of work; 0 in most worlds. */
   workMs: number;
 }
 
@@ -49,36 +49,36 @@ function drawPace(random: Random): Pace {
   };
 }
 
-/** When a world begins, by its wall clock. */
+/** The wall clock at the beginning of a world. */
 const BEGIN = Date.UTC(2026, 10, 20, 8);
 
 export class Machine implements Disposable {
   readonly kernel: Kernel;
   readonly folders: DataFolders;
-  /** Nothing of it takes longer than it has to. */
+  /** Whether nothing takes longer than necessary. */
   readonly isPrompt: boolean;
-  /** Work takes time, by how much there is of it. */
+  /** Whether work takes time, depending on its amount. */
   readonly isPriced: boolean;
   readonly pace: Pace;
   readonly errors: LoggedError[] = [];
-  /** Connections to the database of processes that run. */
+  /** Database connections of running processes. */
   readonly connections = new Set<DatabaseSync>();
-  /** Called with each new one of them. */
+  /** Called with each new connection. */
   readonly connected = new Set<(connection: DatabaseSync) => void>();
   /** Calls of SQLite that may have changed a row. */
   writes = 0;
   /** Decides which calls of SQLite fail. */
   failSqlite: FailSqlite = () => null;
-  /** Decides which statements change nothing that have to change rows. */
+  /** Decides which statements change nothing although they must change rows. */
   changesNothing: () => boolean = () => false;
-  /** Called when the files are in another folder. */
+  /** Called when the files have moved to another folder. */
   readonly moved = new Set<() => void>();
   /** Called before each commit. */
   readonly committing = new Set<() => void | Promise<void>>();
-  /** By place in the source: kills the process that is there next. */
+  /** By place in the source: kills the process that reaches the place next. */
   readonly kills = new Map<string, (process: SimulatedProcess) => void>();
   readonly portions: Portion[] = [];
-  /** By how much the wall clock was set, at which virtual times. */
+  /** At which virtual times the wall clock was set, and by how much. */
   readonly moves: { at: number; ms: number }[] = [];
   #dataDir: string;
   #movedMs = 0;
@@ -101,7 +101,7 @@ export class Machine implements Disposable {
     this.failed.catch(() => {});
   }
 
-  /** Rejects with what ends the world. */
+  /** Rejects with the error that ends the world. */
   get failed(): Promise<never> {
     return this.#failure.promise;
   }
@@ -117,14 +117,14 @@ export class Machine implements Disposable {
     return Math.floor(BEGIN + this.#movedMs + this.kernel.time);
   }
 
-  /** Unix milliseconds that it showed at a virtual time. */
+  /** The wall clock at a virtual time, in Unix milliseconds. */
   wallClock(at: number): number {
     return Math.floor(
       BEGIN + at + sum(this.moves.filter((one) => one.at <= at)),
     );
   }
 
-  /** The latest that it showed within these virtual times. */
+  /** The latest time that the wall clock showed between these virtual times. */
   latestWithin(from: number, to: number): number {
     const ends = this.moves.entries()
       .filter(([, { at }]) => at >= from && at <= to)
@@ -139,14 +139,14 @@ export class Machine implements Disposable {
     return this.latestWithin(0, this.kernel.time);
   }
 
-  /** What threads go by that share nothing with their process. */
+  /** The clock of threads that share nothing with their process. */
   readonly clock: Clock = {
     now: () => this.now(),
     monotonic: () => this.kernel.time,
     after: (ms, fn) => this.kernel.after(ms, fn),
   };
 
-  /** Calls `fn`; of what it does with SQLite nothing fails on purpose. */
+  /** Calls `fn`; its calls of SQLite do not fail on purpose. */
   withoutFailures(fn: () => void): void {
     const { failSqlite } = this;
     this.failSqlite = () => null;
@@ -168,8 +168,8 @@ export class Machine implements Disposable {
   }
 
   /**
-   * A process was killed that had these connections: where no other one has
-   * any, who comes next finds the files as they were on disk.
+   * A process with these connections was killed. If no other process has any,
+   * the next one finds the files as they were on disk.
    */
   crashed(own: ReadonlySet<DatabaseSync>, close: () => void): void {
     if ([...this.connections].some((one) => !own.has(one))) return close();

@@ -1,36 +1,42 @@
-/** A mail server, as a mailer of the service meets it, with what it took. */
+/**
+ * A mail server as the service's mailer sees it, with the mails that it
+ * accepted.
+ */
 import type { Mail, Mailer, MailResult } from "../../src/net/smtp.ts";
 import type { Random } from "../support/random.ts";
 import type { Fault } from "./fault.ts";
 import type { Life } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** A mail that it has taken. */
+/** A mail that the server accepted. */
 export interface TakenMail extends Mail {
   /** Virtual milliseconds. */
   at: number;
-  /** It did not say so. */
+  /** Whether the client got no answer. */
   isForgotten: boolean;
   /** Whether a mail to the same address was refused before. */
   isLate: boolean;
-  /** It was refused when it came again. */
+  /** Whether its repetition was refused. */
   isPutOff: boolean;
 }
 
-/** What may be wrong with it for a while. */
+/** Faults that may last for a while. */
 export const TROUBLES = {
   away: "the mail server is away",
   later: "the mail server wants mails later",
   forgetful: "the mail server forgets to answer",
 } as const;
 type Trouble = keyof typeof TROUBLES;
-/** How often each happens to one mail, as long as something may fail. */
+/** The probability of each for one mail, while faults are possible. */
 const SHARE = 0.1;
 
 const LATENCY_MS = 400;
-/** Of a slow one, which answers twice: within the time that a mail may take. */
+/**
+ * The time of an answer of a slow server, which answers twice: within the time
+ * that a mail may take.
+ */
 const SLOW_MS = 12_000;
-/** As long as a client waits for an answer. */
+/** How long a client waits for an answer. */
 const ANSWER_MS = 20_000;
 
 export class SimulatedMailServer {
@@ -40,10 +46,10 @@ export class SimulatedMailServer {
   readonly #random: Random;
   readonly #latencyMs: number;
   readonly #troubles = new Set<Trouble>();
-  /** Addresses to which a mail was refused. */
+  /** Addresses for which a mail was refused. */
   readonly #refused = new Set<string>();
 
-  /** A prompt one is never slow. */
+  /** @param isPrompt whether it is never slow */
   constructor(scheduler: Scheduler, isPrompt: boolean) {
     this.#scheduler = scheduler;
     this.#random = scheduler.random("mail server");

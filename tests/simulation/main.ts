@@ -1,9 +1,10 @@
 /**
  * Runs the simulation: `main.ts [SEEDS] [SEED] [--seconds S] [--jobs N]`.
  *
- * With one seed it prints its trace. With several it prints for each that
- * failed the broken rule, the last steps, and the smallest world that still
- * fails. `--seconds` takes new seeds for so long, after those that failed once.
+ * With one seed it prints the trace. With several it prints, for each failed
+ * seed, the broken rule, the last steps, and the smallest world that still
+ * fails. `--seconds` runs seeds that failed before, and then new ones for this
+ * time.
  */
 import { cpuUsage } from "node:process";
 import {
@@ -23,16 +24,16 @@ import { FAILED_ONCE } from "./seeds.ts";
 import { smallestWorld } from "./smallest_world.ts";
 import { type Outcome, simulate } from "./simulation.ts";
 
-/** One seed in so many is played twice, and has to go the same way. */
+/** One in this many seeds is run twice, and both runs must be equal. */
 const TWICE = 20;
 const DEFAULT_SEEDS = 100;
 
-/** What came of a part of the seeds. */
+/** The results of a part of the seeds. */
 interface Sum {
   passed: number;
   failed: number;
   virtualMs: number;
-  /** Of all cores. */
+  /** Processor time of all cores. */
   processorMs: number;
 }
 
@@ -49,7 +50,7 @@ class Run {
     return { ...this.#sum, processorMs: (user + system) / 1_000 };
   }
 
-  /** Plays one seed, with its trace. */
+  /** Runs one seed and prints its trace. */
   async show(seed: number): Promise<void> {
     const write = (line: string) => console.log(line);
     const outcome = await simulate(seed, { folders: this.#folders, write });
@@ -59,7 +60,7 @@ class Run {
     }
   }
 
-  /** Plays these seeds; after `forMs` real milliseconds it begins no other. */
+  /** Runs these seeds; starts no other after `forMs` real milliseconds. */
   async play(seeds: Iterable<number>, forMs: number): Promise<void> {
     const until = performance.now() + forMs;
     for (const seed of seeds) {
@@ -101,7 +102,7 @@ class Run {
   }
 }
 
-/** Has processes of their own play parts of the seeds. */
+/** Runs parts of the seeds in separate processes. */
 async function inParallel(wish: SeedWish): Promise<Sum> {
   const sums = await inProcesses<
     Sum & { reached: ReturnType<typeof reachedPaths> }

@@ -1,6 +1,6 @@
 /**
  * A network in memory: names, connections with latency, hosts that speak real
- * HTTP/1.1, and what goes wrong with them. All of it follows from the seed.
+ * HTTP/1.1, and their faults. Everything depends only on the seed.
  */
 import type { Network as NetworkClient } from "../../src/net/outbound.ts";
 import type { Random } from "../support/random.ts";
@@ -15,7 +15,7 @@ import {
 import { type End, Pipe } from "./pipe.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** A request that a host was sent. */
+/** A request that a host received. */
 export interface ReceivedRequest extends HostRequest {
   url: string;
   /** The simulated process, or its worker. */
@@ -24,7 +24,7 @@ export interface ReceivedRequest extends HostRequest {
   at: number;
 }
 
-/** What a host does with a request; bytes are sent instead of HTTP. */
+/** A host's reaction to a request; bytes are sent instead of HTTP. */
 export type Reaction =
   | HostAnswer
   | Uint8Array<ArrayBuffer>
@@ -32,7 +32,7 @@ export type Reaction =
   | "reset"
   | "close";
 
-/** How a TLS handshake fails; the texts are those of the real library. */
+/** How a TLS handshake fails, with the messages of the real library. */
 const TLS_FAILURES = {
   untrusted: "invalid peer certificate: UnknownIssuer",
   expired: "invalid peer certificate: Expired",
@@ -43,8 +43,8 @@ const TLS_FAILURES = {
 export interface HostDefinition {
   answer(request: ReceivedRequest): Reaction;
   /**
-   * Its addresses at the n-th look-up, from 0, for a client by its name; its
-   * `own` one by default.
+   * Its addresses at the n-th look-up (from 0) by this client; by default its
+   * `own` address.
    */
   addresses?: (
     lookup: number,
@@ -52,7 +52,7 @@ export interface HostDefinition {
     client: string,
   ) => readonly string[];
   lookupMs?: number;
-  /** What becomes of a connection, unless it is accepted. */
+  /** What happens to a connection that is not accepted. */
   connects?: "refused" | "silence" | "unreachable";
   tls?: keyof typeof TLS_FAILURES | "silence" | "reset";
 }
@@ -62,9 +62,9 @@ interface Host {
   address: string;
   definition: HostDefinition;
   random: Random;
-  /** One way, virtual milliseconds. */
+  /** Latency one way, in virtual milliseconds. */
   latencyMs: number;
-  /** How long it keeps an idle connection. */
+  /** How long it keeps an idle connection open. */
   idleMs: number;
   lookups: number;
 }
@@ -76,7 +76,7 @@ interface Client {
   readonly links: Set<Link>;
 }
 
-/** What may go wrong for a while, at some of the hosts. */
+/** Faults that some of the hosts may have for a while. */
 const TROUBLES = {
   refusing: "hosts refuse connections",
   away: "hosts are away",
@@ -91,14 +91,14 @@ type Trouble = keyof typeof TROUBLES;
 
 const LATENCY_MS = 60;
 const IDLE_MS = 40_000;
-/** The share of hosts that a trouble hits. */
+/** The share of hosts that a fault affects. */
 const SHARES = [0.2, 0.5, 1];
-/** An endless body ends after so many pieces of 64 KiB. */
+/** An endless body ends after this many pieces of 64 KiB. */
 const ENDLESS_PIECES = 512;
 const ZEROS = new Uint8Array(64 * 1024);
 
 export class Network {
-  /** What may fail for a while; nothing does unless the scheduler is faulty. */
+  /** Faults that may happen; none begins unless the scheduler is faulty. */
   readonly faults: readonly Fault[];
   readonly #scheduler: Scheduler;
   readonly #find: (name: string) => HostDefinition | null;
@@ -106,11 +106,13 @@ export class Network {
   readonly #hosts = new Map<string, Host>();
   readonly #byAddress = new Map<string, Host>();
   readonly #clients = new Set<Client>();
-  /** Whether a host is hit, by the troubles that there are. */
+  /** Whether a host is affected, by fault. */
   readonly #troubles = new Map<Trouble, (host: Host) => boolean>();
   #isExhausted = false;
 
-  /** `find` tells what a name stands for; null if it does not resolve. */
+  /**
+   * @param find returns the host of a name; null if the name does not resolve
+   */
   constructor(
     scheduler: Scheduler,
     find: (name: string) => HostDefinition | null,
@@ -136,8 +138,8 @@ export class Network {
   }
 
   /**
-   * How `name`, a process or `process/thread`, reaches hosts. What arrives
-   * there comes through `enter`.
+   * The network for `name`, a process or `process/thread`. Results are passed
+   * through `enter`.
    */
   client(name: string, enter: Enter = (fn) => fn()): NetworkClient {
     const client = { name, enter, isCut: false, links: new Set<Link>() };
@@ -150,8 +152,8 @@ export class Network {
   }
 
   /**
-   * A process or thread has died, with its threads: its connections break, and
-   * nothing of what it waits for comes.
+   * A process or thread has died: its connections break, and nothing that it
+   * waits for arrives.
    */
   cut(name: string): void {
     for (const client of this.#clients) {
@@ -165,7 +167,9 @@ export class Network {
     }
   }
 
-  /** How many connections a process or thread has open, with its threads. */
+  /**
+   * How many open connections a process or thread has, including its threads.
+   */
   connections(name: string): number {
     return [...this.#clients].filter((client) =>
       client.name === name || client.name.startsWith(`${name}/`)
@@ -217,7 +221,7 @@ export class Network {
     return host;
   }
 
-  /** The addresses at the next look-up of a host. */
+  /** The addresses for the next look-up of a host. */
   #addresses(host: Host, client: string): readonly string[] {
     const { addresses } = host.definition;
     const found = addresses?.(host.lookups++, host.address, client) ??
@@ -262,7 +266,7 @@ export class Network {
         cancel();
         reject(signal.reason);
       };
-      // A silent host is waited for until the signal is aborted.
+      // The client waits for a silent host until the signal is aborted.
       const cancel = fate === "silence"
         ? () => {}
         : this.#scheduler.after(2 * (host?.latencyMs ?? LATENCY_MS), () =>
@@ -298,7 +302,10 @@ export class Network {
     return new ClientConn(link, client, address);
   }
 
-  /** What runs above is HTTP without TLS; only whether it would begin differs. */
+  /**
+   * The content is HTTP without TLS; only whether the handshake would succeed
+   * is simulated.
+   */
   #secure(conn: Deno.Conn, signal: AbortSignal): Promise<Deno.Conn> {
     const { link, client } = conn as ClientConn;
     const fate = link.host.definition.tls;
@@ -345,7 +352,10 @@ export class Network {
     }
   }
 
-  /** Null if the client has left, or the host has closed an idle connection. */
+  /**
+   * Null if the client has disconnected, or the host has closed an idle
+   * connection.
+   */
   async #nextRequest(
     link: Link,
     reader: RequestReader,
@@ -366,7 +376,7 @@ export class Network {
     }
   }
 
-  /** What a host does in place of the usual while it has trouble. */
+  /** A host's reaction while it has a fault, instead of the usual one. */
   #troubled(host: Host, usual: Reaction): Reaction {
     if (this.#suffers("away", host)) return "silence";
     if (this.#suffers("resetting", host)) return "reset";
@@ -383,7 +393,7 @@ export class Network {
     return { ...usual, afterMs, drip: { bytes: 400, everyMs: 200 } };
   }
 
-  /** Whether the connection stays open for another request. */
+  /** Returns whether the connection stays open for another request. */
   async #react(
     link: Link,
     request: HostRequest,
@@ -421,7 +431,7 @@ export class Network {
     return false;
   }
 
-  /** How a network splits an answer; most come as a whole. */
+  /** How a network splits an answer; most arrive in one piece. */
   #pieces({ random }: Host): { size: number; everyMs: number } {
     if (random.below(4) > 0) return { size: Infinity, everyMs: 0 };
     return { size: 100 + random.below(20_000), everyMs: random.below(30) };
@@ -453,7 +463,7 @@ function connectionReset(): Error {
   );
 }
 
-/** Some close so early that the next request meets the end. */
+/** Some hosts close so early that the next request meets the end. */
 function idleLimit({ random, idleMs }: Host): number {
   return random.below(8) === 0 ? random.below(300) : idleMs;
 }
@@ -469,14 +479,14 @@ function inWords(reaction: Reaction): string {
   return breaks === undefined ? `${status}` : `${status}, then ${breaks.how}`;
 }
 
-/** A connection, as its host has it. */
+/** A connection as its host sees it. */
 class Link {
   readonly host: Host;
   readonly toHost: Pipe;
   readonly toClient: Pipe;
-  /** Whether the client has not closed it. */
+  /** Whether the client still has the connection open. */
   hasClient = true;
-  /** Half-open: neither side hears the other, nor of that. */
+  /** Half-open: neither side receives anything, or learns of it. */
   isLost = false;
   isSecure = false;
   #isEnded = false;
@@ -489,7 +499,7 @@ class Link {
     this.toClient = new Pipe(scheduler);
   }
 
-  /** How long a packet takes. */
+  /** The time of a packet. */
   get #ms(): number {
     const { latencyMs, random } = this.host;
     return latencyMs + random.below(latencyMs);
@@ -522,7 +532,7 @@ class Link {
     this.toHost.send(how, this.#ms);
   }
 
-  /** What the client sends next; "idle" after so long without anything. */
+  /** The next bytes from the client; "idle" after this long without any. */
   arrival(
     limitMs: number,
   ): Promise<Uint8Array<ArrayBuffer> | End | "idle"> {
@@ -539,7 +549,7 @@ class Link {
   }
 }
 
-/** A connection, as the outbound client has it. */
+/** A connection as the outbound client sees it. */
 class ClientConn implements Deno.Conn {
   readonly localAddr: Deno.Addr;
   readonly remoteAddr: Deno.Addr;
@@ -574,7 +584,7 @@ class ClientConn implements Deno.Conn {
     });
   }
 
-  /** Takes a part of the bytes sometimes, as a system may. */
+  /** Sometimes takes only a part of the bytes, as a system may. */
   write(bytes: Uint8Array): Promise<number> {
     if (this.#isClosed) return Promise.reject(new Deno.errors.BadResource());
     const { random } = this.link.host;

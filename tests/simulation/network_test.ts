@@ -69,13 +69,13 @@ class Bench {
     });
   }
 
-  /** The fault of this name begins; answers how it ends. */
+  /** Begins the fault with this name; the returned function ends it. */
   fail(name: string): () => void {
     return this.network.faults.find((fault) => fault.name === name)!.begin();
   }
 }
 
-/** Runs a world of each of some seeds. */
+/** Runs a world for each of some seeds. */
 async function onSeeds(
   check: (bench: Bench) => Promise<void>,
   seeds = 20,
@@ -128,7 +128,7 @@ Deno.test("simulated network: bodies come whole in every framing and pace", () =
     }
   }, 5));
 
-/** What the outbound client makes of each host. */
+/** The error of the outbound client for each host. */
 const KINDS: Record<string, OutboundErrorKind> = {
   "http://refusing.images.example/a.png": "refused",
   "http://unreachable.images.example/a.png": "refused",
@@ -269,7 +269,7 @@ Deno.test("simulated endpoints: each answers by its kind, and counts the attempt
   }, 5));
 
 Deno.test("simulated endpoints: a signature is told from a forged one", () => {
-  // https://github.com/standard-webhooks/standard-webhooks, its example
+  // The example of https://github.com/standard-webhooks/standard-webhooks
   const body = new TextEncoder().encode('{"test": 2432232314}');
   const headers = {
     "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",

@@ -7,7 +7,7 @@ export const NOTICES_SECRET = `whsec_${
   btoa("thirty-two bytes of no entropy..")
 }`;
 
-/** A request that it was sent, and whether it took it. */
+/** A request that the endpoint received, and whether it accepted it. */
 export type ToOperator =
   & Pick<ReceivedRequest, "client" | "headers" | "body" | "at">
   & { isTaken: boolean };

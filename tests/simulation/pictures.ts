@@ -1,19 +1,19 @@
-/** Image files, sound and otherwise. */
+/** Valid and invalid image files. */
 import { picture } from "../../src/sandbox/pictures.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A sound picture of the type that the name ends in; null for another. */
+/** A valid picture of the type of the name's extension; null for others. */
 export { picture };
 
-/** A PNG that says it has more pixels than are accepted. */
+/** A PNG whose header declares more pixels than are accepted. */
 export function tooManyPixels(): Bytes {
   const bytes = picture("huge.png")!;
   new DataView(bytes.buffer).setUint32(16, 2_000_000);
   return bytes;
 }
 
-/** A PNG without the header that it must begin with. */
+/** A PNG without its header chunk. */
 export function corrupt(): Bytes {
   const bytes = picture("corrupt.png")!;
   bytes.fill(0xff, 12, 33);

@@ -3,7 +3,7 @@ import type { Scheduler } from "./scheduler.ts";
 
 export type End = "eof" | "reset";
 
-/** What was sent arrives in its order, after a while. */
+/** Bytes arrive in order, after a delay. */
 export class Pipe {
   readonly #scheduler: Scheduler;
   readonly #sent: (Uint8Array<ArrayBuffer> | End)[] = [];
@@ -21,7 +21,7 @@ export class Pipe {
     this.#scheduler.after(ms, () => this.#arrive());
   }
 
-  /** Nothing arrives any more, and nobody is told. */
+  /** Nothing arrives any more, without notice. */
   lose(): void {
     this.#isLost = true;
   }
@@ -36,7 +36,10 @@ export class Pipe {
     this.#waiting = null;
   }
 
-  /** `most` bytes of what has arrived, or how it ended; null for nothing yet. */
+  /**
+   * Up to `most` of the bytes that have arrived, or how the stream ended; null
+   * if nothing has arrived yet.
+   */
   read(most: number): Uint8Array<ArrayBuffer> | End | null {
     const [first] = this.#arrived;
     if (first === undefined) return this.#end;
@@ -55,7 +58,7 @@ export class Pipe {
     if (this.#isLost || this.#end !== null) return;
     if (typeof parcel !== "string") this.#arrived.push(parcel);
     else this.#end = parcel;
-    // The system drops what was not read before a reset.
+    // The system drops bytes that were not read before a reset.
     if (parcel === "reset") this.#arrived = [];
     const waiting = this.#waiting;
     this.#waiting = null;

@@ -1,8 +1,8 @@
 /**
  * Proves that the simulation finds mistakes: `planted.ts [NAME-REGEX]` plants
- * each of `PLANTED_FAULTS` in a copy of the source, one at a time, and plays
- * seeds until one fails that passes without the fault: first the one that found
- * it last time, then `SEEDS` from the first. It keeps which one that is in
+ * each of `PLANTED_FAULTS` in a copy of the source, one at a time, and runs
+ * seeds until one fails that passes without the fault: first the seed that
+ * found it last time, then `SEEDS` in order. The seeds found are stored in
  * `planted/seeds.json`.
  */
 import { inParallel } from "../../src/lib/in_parallel.ts";
@@ -14,7 +14,7 @@ import { planted, PLANTED_FAULTS } from "./planted_faults.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const KNOWN_FILE = new URL("./planted/seeds.json", import.meta.url);
 const SEEDS = 300;
-/** Processes at the same time. */
+/** How many processes run at the same time. */
 const AT_ONCE = 2;
 
 class Trial {
@@ -22,7 +22,7 @@ class Trial {
   readonly #sound = new Map<number, Promise<boolean>>();
   readonly unsound = new Set<number>();
 
-  /** Looks for a seed that fails because of what was planted in a copy. */
+  /** Finds a seed that fails because of the mistake planted in a copy. */
   async find(copy: SourceCopy, name: string): Promise<Failed | null> {
     const known = (KNOWN as Record<string, number>)[name];
     return known === undefined
@@ -49,7 +49,7 @@ class Trial {
   }
 }
 
-/** Several runs at the same time may each find some. */
+/** Several runs at the same time may each find some seeds. */
 function keep(found: ReadonlyMap<string, number>): void {
   const known = JSON.parse(Deno.readTextFileSync(KNOWN_FILE));
   const seeds = PLANTED_FAULTS.map(({ name }) =>

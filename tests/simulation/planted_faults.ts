@@ -1,27 +1,27 @@
 /**
  * Mistakes that are planted in the source, one at a time, to prove that the
- * simulation finds such mistakes. Each replaces texts that stand once in their
- * file; `planted_faults_test.ts` holds that.
+ * simulation finds such mistakes. Each replaces texts that occur once in their
+ * file; `planted_faults_test.ts` checks that.
  */
 
 import type { QueueName } from "../../src/jobs/queues.ts";
 
-/** Replaces a text that stands once in its file. */
+/** Replaces a text that occurs once in its file. */
 export interface Edit {
   from: string;
   to: string;
 }
 
 export interface PlantedFault extends Edit {
-  /** What it does wrong, in a few words. */
+  /** The mistake in a few words. */
   name: string;
   /** From `src/`. */
   file: string;
-  /** Where the mistake was made a second time. */
+  /** A second place where the mistake was made. */
   also?: Edit;
 }
 
-/** Leases are renewed but for those of one queue. */
+/** Renews all leases except those of one queue. */
 function renewedUnless(queue: QueueName): string {
   return `    if (this.#options.queue.table !== "${queue}") {
       await this.leases.renew();

@@ -35,7 +35,7 @@ Deno.test("the source with a planted fault can be parsed", async () => {
         planted(fault, text),
       );
     }
-    // It parses what it formats.
+    // `deno fmt` parses what it formats.
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["fmt", "--no-config", folder],
     }).output();

@@ -1,16 +1,17 @@
 /**
- * What work takes in a world where it has a price: virtual milliseconds in which
- * the process does nothing else. A world has some ten times fewer rows than a
- * large seller, so each costs some ten times as much as on a real machine.
+ * The time of work, in worlds where work takes time: virtual milliseconds in
+ * which the process does nothing else. A world has about ten times fewer rows
+ * than a large seller, so each row costs about ten times as much as on a real
+ * machine.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { SqliteCall } from "../support/failing_sqlite.ts";
 
-/** A statement, whatever it does. */
+/** Any statement. */
 const STATEMENT_MS = 0.01;
-/** A row that SQLite looks at while it reads. */
+/** A row that SQLite visits while it reads. */
 const VISITED_MS = 0.004;
-/** A row that a read returns, with all that is made of it. */
+/** A row that a read returns, including its processing. */
 const ROW_MS = 0.02;
 /** A row that is stored, changed or deleted. */
 const CHANGED_MS = 0.01;
@@ -18,16 +19,15 @@ const CHANGED_MS = 0.01;
 const READ_BYTE_MS = 0.000_008;
 /** A byte of a request or an answer. */
 export const SENT_BYTE_MS = 0.000_006;
-/** What a socket takes at once, so that the process need not wait for it. */
+/** The bytes that a socket takes at once, so that the process need not wait. */
 export const SOCKET_BYTES = 65_536;
 
-/** The function of SQLite that each row passes which a read looks at. */
+/** The SQL function through which each visited row passes. */
 const VISIT = "row_visited";
 
 /**
- * Has `visited` called for each row that statements of a reading connection look
- * at: every table is hidden by a view of the same name, which the planner sees
- * through.
+ * Calls `visited` for each row that statements of a reading connection visit: a
+ * view with the same name hides every table, and the planner sees through it.
  */
 export function countVisits(
   connection: DatabaseSync,
@@ -50,7 +50,7 @@ export function countVisits(
   }
 }
 
-/** What a statement takes, by what the driver answered. */
+/** The time of a statement, from the driver's result. */
 export function priceOf(
   { method, readOnly }: SqliteCall,
   answer: unknown,

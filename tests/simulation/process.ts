@@ -34,23 +34,26 @@ import type {
   SimulatedRequest,
 } from "./scheduler.ts";
 
-/** As in `src/cli/serve.ts`. */
+/** See `src/cli/serve.ts`. */
 const CLOSE_LIMIT_MS = 9_000;
-/** As in `src/http/server/serving.ts`: so long a stop waits for requests in flight. */
+/**
+ * See `src/http/server/serving.ts`: how long a stop waits for requests in
+ * flight.
+ */
 const DRAIN_MS = 4_000;
 
-/** How long what a process does after its stop is looked for. */
+/** How long the actions of a process after its stop are observed. */
 const LINGERS_MS = 2_000;
 
-/** Ends the name of the place after a portion of a job of maintenance. */
+/** The end of the name of the place after a portion of a maintenance job. */
 const PORTION_DONE = " portion done";
 
 export interface ProcessOptions {
   name: string;
   machine: Machine;
-  /** Its settings, on this data folder. */
+  /** The settings on a data folder. */
   config: (dataDir: string) => Config;
-  /** What else of it is simulated; called at each start. */
+  /** Other simulated parts; called at each start. */
   app?: (life: Life) => AppOptions;
 }
 
@@ -107,12 +110,14 @@ export class Process implements SimulatedProcess {
     if (this.#life === life) this.#life = null;
   }
 
-  /** What it holds; nothing while it does not run. */
+  /** What the process has in use; empty if it does not run. */
   held(): InUse {
     return this.#life?.held() ?? {};
   }
 
-  /** It stands still until it goes on, as with SIGSTOP and SIGCONT. */
+  /**
+   * The process stands still until it continues, as with SIGSTOP and SIGCONT.
+   */
   stand(): void {
     this.#life?.stand();
   }
@@ -123,11 +128,11 @@ export class Process implements SimulatedProcess {
 }
 
 /**
- * What a process gets that goes on for a few steps after its end, which no
- * program does.
+ * The error for a process that would continue for a few steps after its end,
+ * which no real program does.
  */
 export class ProcessEnded extends Error {
-  /** Whether an error is one, or was caused by one. */
+  /** Whether an error is a `ProcessEnded`, or was caused by one. */
   static causes(error: unknown): boolean {
     return error instanceof ProcessEnded ||
       error instanceof Error && ProcessEnded.causes(error.cause);
@@ -141,15 +146,15 @@ export class Life implements Server {
   readonly #machine: Machine;
   readonly #options: ProcessOptions;
   readonly #random: Random;
-  /** Of delays of commits alone, so that nothing else follows from them. */
+  /** Used only for delays of commits, so that nothing else depends on them. */
   readonly #commits: Random;
   readonly #ended = Promise.withResolvers<never>();
   readonly #clients = new Set<ClientConnection>();
   readonly #connections = new Set<DatabaseSync>();
   readonly #connect: ConnectSqlite;
-  /** Rows that the statement under way has looked at. */
+  /** Rows that the current statement has visited. */
   #visits = 0;
-  /** What waits until it can run again. */
+  /** Calls that wait until the process can run again. */
   readonly #held: (() => void)[] = [];
   readonly #places = new Map<string, Delays>();
   #busyUntil = 0;
@@ -157,19 +162,22 @@ export class Life implements Server {
   readonly #ending: (() => void)[] = [];
   #cancelLetIn = () => {};
   #isAlive = true;
-  /** Its stop has ended; whatever it still does is a mistake. */
+  /** Whether its stop has ended; any later action is a mistake. */
   #hasClosed = false;
-  /** What it began before its stop is seen for so long; virtual milliseconds. */
+  /**
+   * Virtual milliseconds until which actions begun before the stop are
+   * observed.
+   */
   #lingersUntil = 0;
   #app: App | null = null;
   #closing: Promise<void> | null = null;
   #locks: RoleLocks | null = null;
   #handler: Deno.ServeHandler | null = null;
-  /** Requests whose answers are not sent. */
+  /** How many requests have unsent answers. */
   #sending = 0;
   #idle: (() => void) | null = null;
 
-  /** @param process is what may be killed at a place of the source. */
+  /** @param process the process to kill at a place of the source */
   constructor(
     options: ProcessOptions,
     name: string,
@@ -250,7 +258,7 @@ export class Life implements Server {
     client.begin();
   }
 
-  /** SIGTERM; another one changes nothing. */
+  /** SIGTERM; a second one has no effect. */
   close(): Promise<void> {
     return this.#closing ??= this.#close();
   }
@@ -260,7 +268,7 @@ export class Life implements Server {
     this.#log("info", "stopping");
     const cancel = kernel.after(CLOSE_LIMIT_MS, () => {
       if (!this.#isAlive) return;
-      // It ends by itself then; only a fault may be the cause.
+      // The process ends by itself then, which only a fault may cause.
       if (kernel.faulty) return this.kill();
       this.#machine.fail(new Error(`${this.name} did not close in time`));
     });
@@ -286,7 +294,7 @@ export class Life implements Server {
     this.#machine.crashed(this.#connections, () => this.end());
   }
 
-  /** Nothing of it happens any more. */
+  /** Nothing of the process happens any more. */
   end(): void {
     this.#isAlive = false;
     this.#held.length = 0;
@@ -301,7 +309,7 @@ export class Life implements Server {
     return new ProcessEnded(`${this.name} has ended`);
   }
 
-  /** Calls `fn` when it has ended, however that was. */
+  /** Calls `fn` when the process has ended, in any way. */
   readonly onEnd = (fn: () => void): void => void this.#ending.push(fn);
 
   stand(): void {
@@ -323,7 +331,7 @@ export class Life implements Server {
     if (this.#held.length === 1) this.#letIn();
   };
 
-  /** Calls what was held, in its order, one in each event. */
+  /** Runs held calls in order, one in each event. */
   #letIn(): void {
     const { kernel } = this.#machine;
     this.#cancelLetIn();
@@ -361,7 +369,7 @@ export class Life implements Server {
     };
   }
 
-  /** Its clock; its timers fire a little late, as timers do. */
+  /** The clock of the process; timers fire a little late, as real ones do. */
   readonly clock: Clock = {
     now: () => this.#machine.now(),
     monotonic: () => this.#monotonic(),
@@ -375,7 +383,7 @@ export class Life implements Server {
     return Math.max(time, this.#busyUntil);
   }
 
-  /** It does nothing else for a while, for so long at most. */
+  /** Keeps the process busy for a while, up to this time. */
   #work(mostMs: number): void {
     this.#workFor(mostMs * this.#random.next() ** 4);
   }
@@ -385,7 +393,7 @@ export class Life implements Server {
     this.#busyUntil = Math.max(this.#busyUntil, time) + ms;
   }
 
-  /** Bytes of a request or an answer pass, which somebody makes or reads. */
+  /** Counts the bytes of a request or answer, which take time. */
   passed(bytes: number): void {
     if (this.#machine.isPriced) this.#workFor(bytes * SENT_BYTE_MS);
   }
@@ -408,7 +416,7 @@ export class Life implements Server {
       : this.#random.next();
   }
 
-  /** A turn of the event loop is long where much has to run. */
+  /** A turn of the event loop takes long if much has to run. */
   #turnMs(): number {
     return this.#random.next() ** 3 * this.#machine.pace.turnMs;
   }
@@ -424,7 +432,7 @@ export class Life implements Server {
     portions.push({ job, life: this.name, at });
   }
 
-  /** The places of a world where things take longer differ. */
+  /** Places at which a world takes longer differ between worlds. */
   #maybe(place: string, random = this.#random): Promise<void> {
     this.#note(place);
     const kill = this.#machine.kills.get(place);
@@ -446,13 +454,13 @@ export class Life implements Server {
       return { share: place === "statement of a read" ? 0 : 0.3, mostMs: 3 };
     }
     const random = this.#machine.kernel.random(`place ${place}`);
-    // Reads wait for each other, so that a longer pause stops all of them.
+    // Reads wait for each other, so a longer pause would stop all of them.
     if (place === "statement of a read") {
       const isAlways = random.below(6) === 0;
       const share = isAlways ? 1 : random.next() ** 4;
       return { share, mostMs: 20 * random.next() ** 2 };
     }
-    // Late commits slow all writes down, so that a world does less.
+    // Late commits slow down all writes, so that a world does less.
     const isPrompt = place === "commit"
       ? random.below(8) !== 0
       : random.below(2) === 0;

@@ -9,7 +9,7 @@ import type { SimulatedRequest } from "./scheduler.ts";
 
 const OPERATOR_KEY = "operator-key-of-the-simulation";
 
-/** A machine with one process, which a test starts, stops and kills. */
+/** A machine with one process, which the test starts, stops and kills. */
 class Bench implements Disposable {
   readonly kernel = new Kernel({ seed: 3 });
   readonly machine: Machine;
@@ -21,7 +21,7 @@ class Bench implements Disposable {
     this.process = this.newProcess("process 1");
   }
 
-  /** One more on the same folder. */
+  /** Another process on the same folder. */
   newProcess(name: string): Process {
     return new Process({
       name,
@@ -38,7 +38,7 @@ class Bench implements Disposable {
     this.#key = /<api_key>(.*?)</.exec(text)![1];
   }
 
-  /** An answer; its status is 0 where there is none. */
+  /** Sends a request; the status is 0 if there is no answer. */
   async ask(
     method: string,
     path: string,
@@ -81,7 +81,7 @@ class Bench implements Disposable {
   }
 }
 
-/** Plays a scene in virtual time. */
+/** Runs a scene in virtual time. */
 async function played(scene: (bench: Bench) => Promise<void>): Promise<void> {
   using folders = await DataFolders.open();
   using bench = new Bench(folders);

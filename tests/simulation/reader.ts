@@ -5,7 +5,7 @@ import {
   type StatementSync,
 } from "node:sqlite";
 
-/** A connection of whoever looks at the rows. */
+/** A connection that only reads rows. */
 export class Reader implements Disposable {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();

@@ -1,22 +1,22 @@
-/** What every simulated part runs on: virtual time, and choices by the seed. */
+/** The base of every simulated part: virtual time, and choices by the seed. */
 import type { Random } from "../support/random.ts";
 
 export interface Scheduler {
   /** Virtual milliseconds since the world began; never goes back. */
   readonly time: number;
   /**
-   * Calls `fn` in `ms` virtual milliseconds. Among calls that are due at the
-   * same time the seed chooses the order. The returned function cancels it.
+   * Calls `fn` in `ms` virtual milliseconds. The seed orders calls that are due
+   * at the same time. The returned function cancels the call.
    */
   after(ms: number, fn: () => void): () => void;
   /**
-   * The random numbers of one part, by name. They follow from the seed and do
-   * not depend on how many the other parts have drawn.
+   * The random numbers of one part, by name. They depend on the seed, but not
+   * on how many numbers other parts have drawn.
    */
   random(name: string): Random;
-  /** Adds a line to the trace; called often, so the line is built lazily. */
+  /** Adds a line to the trace. Called often, so the line is a function. */
   trace(line: () => string): void;
-  /** Whether faults may begin now; false in the time of recovery at the end. */
+  /** Whether faults may begin now; false during the recovery at the end. */
   readonly faulty: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface SimulatedRequest {
   pieces?: { bytes: number; everyMs: number };
   /**
    * How the client reads the answer: at once, a piece at a time with pauses,
-   * not at all, or it goes away after so many virtual milliseconds.
+   * not at all, or it disconnects after this many virtual milliseconds.
    */
   reader?: { slowMs: number } | { leavesAfterMs: number } | "stops";
 }
@@ -47,14 +47,14 @@ export interface SimulatedProcess {
   readonly name: string;
   readonly running: boolean;
   /**
-   * Calls the handler. Resolves with the whole answer, or with null if the
-   * client got none: it went away, or the process was killed.
+   * Calls the handler. Resolves with the complete answer; with null if the
+   * client got none, because it disconnected or the process was killed.
    */
   request(request: SimulatedRequest): Promise<SimulatedAnswer | null>;
-  /** SIGKILL: everything in memory is dropped; what is on disk stays. */
+  /** SIGKILL: memory is lost; what is on disk stays. */
   kill(): void;
-  /** SIGTERM: resolves when it has ended. */
+  /** SIGTERM: resolves when the process has ended. */
   stop(): Promise<void>;
-  /** Starts it again; rejects if the start fails. */
+  /** Starts the process again; rejects if the start fails. */
   start(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Seeds that failed once, each with what it found; they are always played. */
+/** Seeds that failed once, each with what it found. They are run every time. */
 export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
   [
     [95, "parts of a mail that may have been taken were sent again"],

@@ -1,10 +1,10 @@
-/** Plays seeds with a copy of the source. */
+/** Runs seeds with a copy of the source. */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { Line } from "./first_failure.ts";
 
 const PROGRAM = "tests/simulation/first_failure.ts";
-/** A seed that takes longer hangs. */
+/** A seed that takes longer counts as hanging. */
 const HANGS_MS = 300_000;
 
 export interface Failed {
@@ -12,7 +12,7 @@ export interface Failed {
   rule: string;
 }
 
-/** Plays seeds in a process of its own; null if none fails. */
+/** Runs seeds in a separate process; null if none fails. */
 export async function firstFailure(
   folder: string,
   first: number,

@@ -1,6 +1,7 @@
-/** Plays the world of a seed, and tells what became of it. */
+/** Runs the world of a seed, and reports the outcome. */
 import process from "node:process";
-// What the source imports when it needs it would take real time in a world.
+// Loaded before, because lazy imports of the source would take real time in a
+// world.
 import "nodemailer";
 import "../../src/monitoring/exposition.ts";
 import type { DataFolders } from "./data_folders.ts";
@@ -12,21 +13,21 @@ import { drawWorld, type World } from "./world/world.ts";
 
 export interface RunOptions {
   folders: DataFolders;
-  /** Takes each line of the trace. */
+  /** Called with each line of the trace. */
   write?: (line: string) => void;
   /** Ids of steps that are left out. */
   without?: ReadonlySet<string>;
 }
 
-/** What became of a world. */
+/** The outcome of a world. */
 export interface Outcome {
   seed: number;
-  /** What it was, as it was played. */
+  /** The world as it was run. */
   world: World;
-  /** Null: everything held. */
+  /** Null if every rule held. */
   failure: Error | null;
   virtualMs: number;
-  /** The same for two runs of a seed. */
+  /** Equal for two runs of a seed. */
   digest: number;
   lastLines: readonly string[];
 }
@@ -68,7 +69,10 @@ async function perform(
   await stage.end();
 }
 
-/** What a process uses is in its metrics, and would differ in each run. */
+/**
+ * Fixes the process's resource usage, which is in its metrics and would differ
+ * between runs.
+ */
 function stillUsage(): Disposable {
   const { memoryUsage } = Deno;
   const { cpuUsage } = process;
@@ -83,7 +87,10 @@ function stillUsage(): Disposable {
   };
 }
 
-/** What nobody catches ends the world, but for what a process that ended gets. */
+/**
+ * An uncaught error ends the world, except for errors of a process that has
+ * ended.
+ */
 function onRejection(fail: (error: unknown) => void): Disposable {
   const listener = (event: PromiseRejectionEvent) => {
     event.preventDefault();

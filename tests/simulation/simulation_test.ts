@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { DataFolders } from "./data_folders.ts";
 import { simulate } from "./simulation.ts";
 
-/** Seeds whose worlds are played here. */
+/** Seeds whose worlds are run here. */
 const SEEDS = [1, 2];
 
 Deno.test("two runs of a seed have the same trace, two seeds do not", async () => {

@@ -1,12 +1,12 @@
-/** Leaves steps out of a world that failed, as long as it still fails. */
+/** Removes steps from a failed world as long as it still fails. */
 import { type Outcome, type RunOptions, simulate } from "./simulation.ts";
 import { leaveOut } from "./world/shrink.ts";
 import type { Step } from "./world/plan.ts";
 
-/** How often it tries at most. */
+/** The most attempts. */
 const TRIES = 60;
 
-/** The steps that are needed for the same failure, or nearly so. */
+/** The steps that are needed for the same failure, or few more. */
 export async function smallestWorld(
   { seed, world, failure }: Outcome,
   options: RunOptions,

@@ -27,7 +27,7 @@ import { type Receipt, WebhookEndpoints } from "./webhook_endpoints.ts";
 import type { Stage } from "./world/stage.ts";
 import type { ProcessPlan, World } from "./world/world.ts";
 
-/** Settings of a service that tells its operator. */
+/** Settings of a service that sends notices to its operator. */
 const TELLING = {
   noticesUrl: `http://${OPERATOR_HOST}/notices`,
   noticesSecret: NOTICES_SECRET,
@@ -48,7 +48,7 @@ export class SimulatedStage implements Stage, Disposable {
   readonly #mail: SimulatedMailServer;
   readonly #operator = new OperatorEndpoint();
   readonly #fetches = new FetchesInProgress();
-  /** By process. */
+  /** Image workers by process. */
   readonly #workers = new Map<string, ImageWorkers>();
 
   constructor(kernel: Kernel, folders: DataFolders, world: World) {
@@ -82,7 +82,7 @@ export class SimulatedStage implements Stage, Disposable {
     for (const process of this.processes) await process.start();
   }
 
-  /** Ends every process by SIGTERM. */
+  /** Stops every process with SIGTERM. */
   async end(): Promise<void> {
     this.#closeReader();
     for (const process of this.processes) await process.stop();
@@ -164,7 +164,9 @@ export class SimulatedStage implements Stage, Disposable {
     return this.machine.writes;
   }
 
-  /** As the last connection to a file, one of a process closes its log. */
+  /**
+   * Closed so that the last connection of a process to a file closes its log.
+   */
   #closeReader(): void {
     this.#reader?.[Symbol.dispose]();
     this.#reader = null;
@@ -259,7 +261,7 @@ export class SimulatedStage implements Stage, Disposable {
     return Object.fromEntries(
       holders.flatMap(([name, holder]) =>
         Object.entries(holder.held())
-          // Connections that are kept for the next request.
+          // Except connections that are kept for the next request.
           .filter(([what]) => what !== "outbound.idle" && what !== "idle")
           .map(([what, count]) => [`${name}: ${what}`, count])
       ),

@@ -1,4 +1,4 @@
-/** The kernel, as the tests of the simulated parts use it. */
+/** The kernel for tests of the simulated parts. */
 import type { Clock } from "../../src/deps.ts";
 import { Kernel } from "./kernel.ts";
 

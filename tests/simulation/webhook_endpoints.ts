@@ -1,13 +1,14 @@
 /**
- * Endpoints of webhooks. What one does is in its name: `good.hooks.example` is
- * good, and so are `good-2.hooks.example` and all others of that kind.
+ * Endpoints of webhooks. The first label of an endpoint's name is its
+ * behaviour: `good.hooks.example` is good, and so are `good-2.hooks.example`
+ * and all others with that label.
  */
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import type { HostDefinition, Reaction, ReceivedRequest } from "./network.ts";
 import { statusOf } from "./image_hosts.ts";
 
-/** A request that an endpoint was sent. */
+/** A request that an endpoint received. */
 export interface Receipt {
   url: string;
   client: string;
@@ -16,20 +17,23 @@ export interface Receipt {
   body: Uint8Array<ArrayBuffer>;
   /** 1 for the first request with this `webhook-id` at this URL. */
   attempt: number;
-  /** What it would answer; null for nothing. */
+  /** The status of its answer; null for no answer. */
   status: number | null;
   /** Virtual milliseconds. */
   at: number;
 }
 
-/** By the attempt of this delivery, and by the request to this URL; from 1. */
+/**
+ * Depends on the attempt of this delivery, and on the request to this URL; both
+ * from 1.
+ */
 type Behaviour = (attempt: number, request: number) => Reaction;
 
 const atFirst = (reaction: Reaction): Behaviour => (attempt) =>
   attempt === 1 ? reaction : { status: 200 };
 
 /**
- * An endpoint that fails has one request at a time: one that always let them
+ * A failing endpoint has one request at a time, so one that let all of them
  * time out would be busy for hours.
  */
 const TIMED_OUT = 6;
@@ -40,15 +44,15 @@ const BEHAVIOURS = {
   good: () => ({ status: 200 }),
   accepting: () => ({ status: 202, body: new Uint8Array(40) }),
   slow: () => ({ status: 204, afterMs: 3_000 }),
-  /** The most that it may take is 20 s. */
+  /** The answer may take at most 20 s. */
   late: letsTimeOut({ status: 200, afterMs: 25_000 }),
   flaky: atFirst({ status: 503 }),
   busy: atFirst({ status: 429, headers: { "Retry-After": "30" } }),
   broken: atFirst("reset"),
   closing: atFirst("close"),
-  /** Has taken it, but its answer does not come. */
+  /** Accepts the delivery, but the answer does not arrive. */
   forgetful: atFirst("silence"),
-  /** Its answer has a body that does not end. */
+  /** The body of its answer does not end. */
   talkative: () => ({ status: 200, framing: "close", endless: true }),
   /** Its answer ends in the middle of the body. */
   half: () => ({
@@ -71,7 +75,7 @@ const REACHED = {
   refusing: { connects: "refused" },
   deaf: { connects: "silence" },
   untrusted: { tls: "untrusted" },
-  /** Public until it was registered. */
+  /** Has a public address until it is registered. */
   rebound: {
     addresses: (lookup, own) => [lookup === 0 ? own : "169.254.169.254"],
   },
@@ -88,11 +92,11 @@ export const ENDPOINT_KINDS = [
 export const HOOK_DOMAIN = "hooks.example";
 
 export class WebhookEndpoints {
-  /** What all endpoints were sent, in order. */
+  /** The requests to all endpoints, in order. */
   readonly receipts: Receipt[] = [];
   readonly #requests = new Map<string, number>();
 
-  /** What a name stands for; null for one of another domain or kind. */
+  /** The endpoint with this name; null for another domain or kind. */
   find(name: string): HostDefinition | null {
     if (!name.endsWith(`.${HOOK_DOMAIN}`)) return null;
     const kind = name.split(/[.-]/)[0];
@@ -127,7 +131,7 @@ export class WebhookEndpoints {
 
 /**
  * Whether the request was signed with this secret (`whsec_…`), as Standard
- * Webhooks defines it. Unlike the client's function, it does not wait.
+ * Webhooks defines it. Unlike the client's function, this one is synchronous.
  */
 export function isSigned(
   { headers, body }: Pick<Receipt, "headers" | "body">,
