@@ -21,7 +21,7 @@ export class FieldText {
     if (this.#isOver) return;
     const rest = this.#isBlank ? this.#leadingSpace(piece) : piece;
     if (this.#isBlank) return;
-    this.#keep(rest.slice(0, this.#room));
+    this.#text.append(rest.slice(0, this.#room));
     if (rest.length > this.#room) this.#keepOne(rest.slice(this.#room));
     this.#room = Math.max(0, this.#room - rest.length);
   }
@@ -30,7 +30,7 @@ export class FieldText {
   #leadingSpace(piece: string): string {
     let end = 0;
     while (end < piece.length && isSpace(piece.charCodeAt(end))) end++;
-    this.#keep(piece.slice(0, Math.min(end, this.#spaceRoom)));
+    this.#text.append(piece.slice(0, Math.min(end, this.#spaceRoom)));
     this.#spaceRoom = Math.max(0, this.#spaceRoom - end);
     if (end < piece.length) this.#isBlank = false;
     return piece.slice(end);
@@ -40,11 +40,7 @@ export class FieldText {
     const found = NOT_SPACE.exec(rest);
     if (found === null) return;
     this.#isOver = true;
-    this.#keep(found[0]);
-  }
-
-  #keep(piece: string): void {
-    if (piece !== "") this.#text.append(piece);
+    this.#text.append(found[0]);
   }
 
   /** Returns the text and clears it. */

@@ -182,7 +182,6 @@ export class HttpConnection {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#idle = false;
     try {
       this.#conn.close();
     } catch {

@@ -11,7 +11,7 @@ const MARK_BEGINS = 0xef;
 /**
  * Turns the reader's indices (see `TagPosition`), in ascending order, into
  * offsets in bytes. `blocks` are those of a document that the reader has read
- * completely. `pause` is awaited between blocks.
+ * completely. `pause` is awaited before each block.
  */
 export async function byteOffsets(
   blocks: readonly Uint8Array[],
@@ -20,8 +20,8 @@ export async function byteOffsets(
 ): Promise<number[]> {
   const sent = new SentBytes();
   const offsets: number[] = [];
-  for (const [n, block] of blocks.entries()) {
-    if (n > 0) await pause();
+  for (const block of blocks) {
+    await pause();
     sent.append(block);
     while (offsets.length < indices.length) {
       const offset = sent.offsetOf(indices[offsets.length]);

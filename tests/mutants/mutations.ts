@@ -165,10 +165,25 @@ function* changesOfStatements(
     yield ["a statement left out", statement, ""];
     const next = statements[n + 1];
     if (next === undefined || !ts.isExpressionStatement(next)) continue;
+    if (areIndependent(statement, next)) continue;
     const both = { pos: statement.getStart(), end: next.getEnd() };
     const to = `${next.getText()}\n${statement.getText()}`;
     yield ["two statements swapped", both, to];
   }
+}
+
+/** Two assignments that call nothing, of which neither reads the other's. */
+function areIndependent(
+  ...both: [ts.ExpressionStatement, ts.ExpressionStatement]
+): boolean {
+  const targets = both.map(({ expression }) =>
+    ts.isBinaryExpression(expression) && !/[(`]/.test(expression.getText())
+      ? expression.left.getText()
+      : null
+  );
+  return targets.every((target, n) =>
+    target !== null && !both[1 - n].getText().includes(target)
+  );
 }
 
 const CONDITION_ENDS =

@@ -52,7 +52,12 @@ Deno.test("elements are found again in the bytes that were sent", async () => {
       elements.map((element) => element + text()).join("") + "</root>";
     const blocks = cut(utf8.encode(sent), random);
     const indices = spansOf(blocks);
-    const offsets = await byteOffsets(blocks, indices, () => Promise.resolve());
+    let pauses = 0;
+    const offsets = await byteOffsets(blocks, indices, () => {
+      pauses++;
+      return Promise.resolve();
+    });
+    assertEquals(pauses, blocks.length);
     const found = elements.map((_, i) =>
       new TextDecoder().decode(
         joinBlocks(bytesBetween(blocks, offsets[2 * i], offsets[2 * i + 1])),
