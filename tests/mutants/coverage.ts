@@ -1,9 +1,7 @@
 /**
  * Which lines of the source each test file runs, and some seeds of the
- * simulation. A test file is measured when it is first asked for; what was
- * measured is kept for each commit, in the folder for temporary files.
+ * simulation. A test file is measured when it is first asked for.
  */
-import { tmpdir } from "node:os";
 import { basename } from "node:path";
 import { testFiles } from "../shards/shard.ts";
 import {
@@ -23,13 +21,13 @@ type Lines = Record<string, number[]>;
 
 export class Coverage {
   readonly #source: string;
-  readonly #kept: string;
+  readonly #kept: Kept;
   readonly #measured = new Map<string, Promise<Lines>>();
 
-  /** @param source is the folder of the source at this commit. */
-  constructor(source: string, commit: string) {
+  /** @param source is the folder of the source, of which `kept` tells. */
+  constructor(source: string, kept: Kept) {
     this.#source = source;
-    this.#kept = `${tmpdir()}/mutants-${commit}`;
+    this.#kept = kept;
   }
 
   /** Whether a seed of the simulation runs a line of a file of `src/`. */
@@ -77,22 +75,10 @@ export class Coverage {
   }
 
   #of(name: string, run: Run): Promise<Lines> {
-    const known = this.#measured.get(name) ?? this.#keptOr(name, run);
+    const known = this.#measured.get(name) ??
+      this.#kept.get(`lines of ${name}`, () => this.#measure(run));
     this.#measured.set(name, known);
     return known;
-  }
-
-  async #keptOr(name: string, run: Run): Promise<Lines> {
-    const file = `${this.#kept}/${name.replaceAll("/", "-")}.json`;
-    try {
-      return JSON.parse(await Deno.readTextFile(file));
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-    const measured = await this.#measure(run);
-    await Deno.mkdir(this.#kept, { recursive: true });
-    await Deno.writeTextFile(file, JSON.stringify(measured));
-    return measured;
   }
 
   async #measure(run: Run): Promise<Lines> {

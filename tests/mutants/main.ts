@@ -12,6 +12,7 @@ import { Random } from "../support/random.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 import { Coverage } from "./coverage.ts";
 import { drawMutants, type Mutant } from "./drawing.ts";
+import { Kept } from "./kept.ts";
 import { Judge, type Verdict } from "./judge.ts";
 
 const COUNT = 200;
@@ -74,7 +75,8 @@ if (import.meta.main) {
   console.log(`${count} mutants of seed ${seed}, of ${commit}`);
   const texts = await readTexts();
   using copy = await SourceCopy.make("mutants-");
-  const judge = new Judge(copy, new Coverage(copy.folder, commit), {
+  const kept = new Kept(commit);
+  const judge = new Judge(copy, new Coverage(copy.folder, kept), {
     seeds: SEEDS,
     cpuMs: seconds * 1_000,
   });
@@ -88,7 +90,8 @@ if (import.meta.main) {
     console.log(`${left.length} are judged by ${stage}`);
     const passing: Mutant[] = [];
     for (const mutant of left) {
-      const verdict = await judged(mutant);
+      const name = `${stage}: ${JSON.stringify(mutant)}`;
+      const verdict = await kept.get(name, () => judged(mutant));
       if (verdict === null) passing.push(mutant);
       else verdicts.set(verdict.is, (verdicts.get(verdict.is) ?? 0) + 1);
       const { is, why } = verdict ?? { is: "passes", why: stage };
