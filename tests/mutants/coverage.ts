@@ -4,6 +4,7 @@
  */
 import { basename } from "node:path";
 import { testFiles } from "../shards/shard.ts";
+import type { Kept } from "./kept.ts";
 import {
   type Engines,
   type Run,
