@@ -105,7 +105,7 @@ export class Judge {
       const failed = ended.isOver ? null : failedTest(ended.output);
       if (failed === null) {
         if (!(await run(tests)).success) continue;
-        const why = ended.isOver ? "they hang" : oneLine(ended.output);
+        const why = ended.isOver ? "they hang" : errorIn(ended.output);
         return { is: "caught by tests", why };
       }
       const { file, name, why } = failed;
@@ -213,8 +213,11 @@ function failedTest(
     /^(.*) => \.?\/?tests\/(.*_test\.ts):\d+:\d+$/m.exec(output) ?? [];
   if (names === undefined) return null;
   const [name] = names.split(" ... "); // of the test, without a step
-  const error = /^error: .*/m.exec(output)?.[0] ?? "";
-  return { file, name, why: oneLine(`${file}: ${name}: ${error}`) };
+  return { file, name, why: oneLine(`${file}: ${name}: ${errorIn(output)}`) };
+}
+
+function errorIn(output: string): string {
+  return oneLine(/^(?:error: )?\w*Error: .*/m.exec(output)?.[0] ?? output);
 }
 
 function oneLine(text: string): string {

@@ -172,18 +172,19 @@ function* changesOfStatements(
   }
 }
 
-/** Two assignments that call nothing, of which neither reads the other's. */
+/** Two assignments of which neither names what the other assigns. */
 function areIndependent(
   ...both: [ts.ExpressionStatement, ts.ExpressionStatement]
 ): boolean {
-  const targets = both.map(({ expression }) =>
-    ts.isBinaryExpression(expression) && !/[(`]/.test(expression.getText())
-      ? expression.left.getText()
-      : null
-  );
-  return targets.every((target, n) =>
-    target !== null && !both[1 - n].getText().includes(target)
-  );
+  const targets = both.map(({ expression }) => {
+    if (ts.isPostfixUnaryExpression(expression)) return expression.operand;
+    return ts.isBinaryExpression(expression) ? expression.left : null;
+  });
+  return targets.every((target, n) => {
+    const other = both[1 - n].getText();
+    return target !== null && !/\bawait\b/.test(other) &&
+      !other.includes(target.getText());
+  });
 }
 
 const CONDITION_ENDS =

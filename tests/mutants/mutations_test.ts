@@ -22,7 +22,7 @@ const CASES: readonly (readonly [Kind, string, readonly string[]])[] = [
   ["two statements swapped", "{ f(); g(); }", ["{ g();\nf(); }"]],
   ["two statements swapped", "{ a.b = 1; c = d; }", []],
   ["two statements swapped", "{ a = 1; c = a; }", ["{ c = a;\na = 1; }"]],
-  ["two statements swapped", "{ a = f(); c = 1; }", ["{ c = 1;\na = f(); }"]],
+  ["two statements swapped", "{ a = f(); c(1); }", ["{ c(1);\na = f(); }"]],
   ["a branch never taken", "if (a) f();", ["if (false) f();"]],
   ["a branch always taken", "x = a ? 1 : 2;", ["x = true ? 1 : 2;"]],
   ["another comparison", "a < b; c === d;", [
