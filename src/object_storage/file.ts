@@ -285,8 +285,8 @@ async function retrying<T>(
       return await request();
     } catch (error) {
       if (!(error instanceof StoreError && error.kind === "away")) throw error;
+      // The next request fails once `abort` has fired.
       await pause(clock, ms, abort);
-      abort.throwIfAborted();
     }
   }
   return await request();
