@@ -23,7 +23,7 @@ export type Verdict =
   | { is: "no program"; why: string };
 
 /** A busy machine may take so many times as long for the same work. */
-const BUSY = 8;
+const BUSY = 4;
 /** Tests that read the source, by the kind of mutant that they may notice. */
 const SOURCE_TESTS: Partial<Record<Kind, readonly string[]>> = {
   "an await left out": ["lint/floating_promises_test.ts"],
