@@ -158,6 +158,12 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
   ["SKU;Nom;Sommeil\nA;Tasse;Non\nB;Pot;Oui", "Is that for sale"],
   ["SKU;Namn;Utgående\nA;Mugg;0\nB;Lampa;1", "Is that for sale"],
   ["SKU;Name;Live\nA;Mug;TRUE\nB;Lamp;FALSE", "Is that for sale"],
+  ["SKU;Name;Action\nA;Mug;Update\nB;Lamp;Delete", "Is that for sale"],
+  ["Artikelnummer;Std. VK Brutto;UVP;HAN\nA;12,90;15,99;K25", {
+    price: { amount: "12.90" },
+    compare_at_price: "15.99",
+    mpn: "K25",
+  }],
   ["SKU;Nombre;Activo\nA;Taza;N\nB;Bota;S", { status: "paused" }],
   ["attribute: Color;SKU;attribute: color\nBlue;A;Red", {
     attributes: [{ name: "Color", value: "Blue" }, {

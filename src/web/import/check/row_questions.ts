@@ -5,6 +5,7 @@ import { count, listed, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { sampledValues } from "../columns/guesses.ts";
 import {
+  isUnsoldValue,
   mayBeStatus,
   namesStatus,
   saysNotForSale,
@@ -98,9 +99,7 @@ function isUnsoldIn(
   if (namesStatus(name) || isFlag) {
     return (cell) => yesOrNo(cell) === false;
   }
-  return few.length <= STATES && few.some(saysNotForSale)
-    ? saysNotForSale
-    : null;
+  return few.length <= STATES && few.some(isUnsoldValue) ? isUnsoldValue : null;
 }
 
 /** Asks about columns that mark rows as not for sale. */

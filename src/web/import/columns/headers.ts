@@ -49,7 +49,7 @@ const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   description:
     "description, body html, product description, beschreibung, artikelbeschreibung, produktbeschreibung, langtext, langbeschreibung, beskrivning, lang beskrivning, produktbeskrivning, artikelbeskrivning, description longue, description du produit, descripcion, descripcion larga, descripcion del producto, opis, opis produktu, dlugi opis, omschrijving, beschrijving, productomschrijving, productbeschrijving",
   price:
-    "price, selling price, retail price, preis, verkaufspreis, vk, vk preis, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo al pubblico, prezzo ivato, prezzo iva inclusa, prodejni cena, cena s dph, cena vcetne dph, salgspris, udsalgspris, brutto ar, eladasi ar, fogyasztoi ar, egysegar, fiyat, satis fiyati, birim fiyat, kdv dahil fiyat",
+    "price, selling price, retail price, preis, verkaufspreis, vk, vk preis, std vk, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo al pubblico, prezzo ivato, prezzo iva inclusa, prodejni cena, cena s dph, cena vcetne dph, salgspris, udsalgspris, brutto ar, eladasi ar, fogyasztoi ar, egysegar, fiyat, satis fiyati, birim fiyat, kdv dahil fiyat",
   sale_price:
     "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
   compare_at_price:
@@ -69,7 +69,7 @@ const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   brand:
     "brand, brands, manufacturer name, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
   mpn:
-    "mpn, manufacturer part number, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant, mfr part number, mfg part number",
+    "mpn, han, manufacturer part number, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant, mfr part number, mfg part number",
   weight:
     "weight, net weight, gross weight, item weight, shipping weight, variant grams, grams, gewicht, nettogewicht, bruttogewicht, versandgewicht, artikelgewicht, vikt, nettovikt, bruttovikt, fraktvikt, poids, poids net, poids brut, peso, peso neto, peso bruto, waga, masa, waga netto, waga brutto, product weight",
   handling_days:
@@ -391,6 +391,15 @@ export function saysNotForSale(text: string): boolean {
   return lowerCaseWords(text).some((word) =>
     NOT_FOR_SALE_WORDS.includes(squeezed(word))
   );
+}
+
+/** What an export says of a product that is to be deleted, without accents. */
+const DELETIONS = "delete remove loschen entfernen supprimer eliminar usun"
+  .split(" ");
+
+/** Whether a value says that a product is not for sale, or to be deleted. */
+export function isUnsoldValue(text: string): boolean {
+  return saysNotForSale(text) || DELETIONS.includes(squeezed(text));
 }
 
 /** Words in rows that add up others, without accents. */
