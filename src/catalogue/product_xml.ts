@@ -3,24 +3,14 @@
  * uploaded again; values that only the service sets are XML attributes.
  */
 import { imageFile, type ShownImage } from "../images/image.ts";
-import {
-  type ProductFields,
-  type ProductImage,
-  SCALAR_NAMES,
-  SCALAR_RULES,
-  type ScalarField,
-} from "./fields.ts";
+import type { ProductImage } from "./fields.ts";
+import { fieldNodes, scalarNodes } from "./field_nodes.ts";
 import { type Former, FORMER_FIELDS } from "./former.ts";
 import { LOWEST_PRICE_DAYS, lowestPrice } from "./price_changes.ts";
 import type { Product } from "./product.ts";
 import { reviewOf } from "./review.ts";
 import type { Owner, Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
-
-const UNITS = SCALAR_NAMES.flatMap((field) => {
-  const { unit } = SCALAR_RULES[field];
-  return unit === undefined ? [] : [{ field, ...unit }];
-});
 
 /**
  * A `<product>` with the fields that have a value. `images` has the state of
@@ -36,20 +26,8 @@ export function productNode(
     "@created_at": isoTime(product.created_at),
     "@updated_at": isoTime(product.updated_at),
     id: product.id,
-    ...scalarNodes(product, SCALAR_NAMES),
+    ...fieldNodes(product, (image) => imageNode(image, images.get(image.url))),
   };
-  node.categories = listNode("category", product.categories);
-  node.attributes = listNode(
-    "attribute",
-    product.attributes.map(({ name, value }) => ({
-      "@name": name,
-      "#text": value,
-    })),
-  );
-  node.images = listNode(
-    "image",
-    product.images.map((image) => imageNode(image, images.get(image.url))),
-  );
   node.lowest_price = lowestPriceNode(product);
   node.review = reviewNode(product);
   return node;
@@ -58,22 +36,6 @@ export function productNode(
 /** The former values of a product as a dry run shows them. */
 export function formerNode(former: Former): XmlNode {
   return scalarNodes(former, FORMER_FIELDS);
-}
-
-/** The given fields that have a value, with their units. */
-function scalarNodes(
-  product: Partial<ProductFields>,
-  fields: readonly ScalarField[],
-): XmlNode {
-  const node: XmlNode = {};
-  for (const field of fields) node[field] = product[field] ?? undefined;
-  for (const { field, name, column, example } of UNITS) {
-    const text = node[field];
-    if (text === undefined) continue;
-    const unit = column === undefined ? example : product[column];
-    node[field] = { "#text": text as string, [`@${name}`]: unit };
-  }
-  return node;
 }
 
 function lowestPriceNode(product: Product): XmlNode | undefined {
@@ -113,14 +75,6 @@ export function tombstoneNode(
 
 function ownerAttributes(owner?: Owner): XmlNode {
   return { "@seller": owner?.name, "@seller_id": owner?.id };
-}
-
-/** An empty list has no element in XML, and is an empty array in JSON. */
-export function listNode(
-  name: string,
-  items: (string | XmlNode)[],
-): XmlNode | XmlNode[] {
-  return items.length === 0 ? [] : { [name]: items };
 }
 
 export function imageNode(

@@ -8,18 +8,14 @@
 
 import { Buffer } from "node:buffer";
 import { joinBlocks } from "../lib/blocks.ts";
-import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
+import {
+  element,
+  EncodedList,
+  type XmlNode,
+  type XmlValue,
+} from "./element.ts";
 
-/** An element's content: keys are element names, `@name` an XML attribute, `#text` text. */
-export interface XmlNode {
-  [name: string]: XmlValue | XmlValue[] | ElementList | undefined;
-}
-export type XmlValue = string | number | boolean | null | XmlNode;
-
-/** Removes characters that XML does not allow. */
-export function xmlText(text: string): string {
-  return text.replace(FORBIDDEN_IN_XML, "");
-}
+export { element, type XmlNode, xmlText, type XmlValue } from "./element.ts";
 
 /** A time in Unix milliseconds as answers write it: ISO 8601, UTC. */
 export function isoTime(milliseconds: number): string {
@@ -101,7 +97,7 @@ const TEXT_LENGTH = 64 * 1_024;
  * element; `separator` is inserted between two. A long list is converted to
  * UTF-8 as it grows, because 4 MiB at once would take 30 ms and more.
  */
-export class ElementList<V extends XmlValue = XmlValue> {
+export class ElementList<V extends XmlValue = XmlValue> extends EncodedList {
   /**
    * Only for the compiler: distinguishes the types of lists by their elements.
    */
@@ -121,6 +117,7 @@ export class ElementList<V extends XmlValue = XmlValue> {
     write: (value: XmlValue) => string,
     separator = "",
   ) {
+    super();
     this.#limit = limit;
     this.#write = write;
     this.#separator = separator;
@@ -175,66 +172,4 @@ export class ElementList<V extends XmlValue = XmlValue> {
   get count(): number {
     return this.#count;
   }
-}
-
-/**
- * One element, without a declaration. Long lists are added to `long`, if given,
- * and replaced by the placeholder `LIST`.
- */
-export function element(
-  name: string,
-  value: XmlValue,
-  long?: ElementList[],
-): string {
-  if (value === null) return `<${name}/>`;
-  if (typeof value !== "object") return wrapped(name, "", escaped(value));
-  let attributes = "";
-  let text = "";
-  let children = "";
-  for (const key in value) {
-    const child = value[key];
-    if (child === undefined) continue;
-    if (Array.isArray(child)) {
-      for (const one of child) children += element(key, one, long);
-    } else if (child instanceof ElementList) {
-      children += child.in(long);
-    } else if (key === "#text") {
-      text = escaped(child);
-    } else if (key.startsWith("@")) {
-      attributes += ` ${key.slice(1)}="${inAttribute(escaped(child))}"`;
-    } else {
-      children += element(key, child, long);
-    }
-  }
-  return wrapped(name, attributes, text + children);
-}
-
-function wrapped(name: string, attributes: string, content: string): string {
-  return content === ""
-    ? `<${name}${attributes}/>`
-    : `<${name}${attributes}>${content}</${name}>`;
-}
-
-/** Characters that must be escaped or removed. */
-const UNUSUAL = /[&<>"'\u0000-\u0008\u000b-\u001f\ufffe\uffff\ud800-\udfff]/;
-const SPECIAL = /[&<>"'\r]/g;
-const REFERENCES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&apos;",
-  // A parser reads an unescaped one as a line feed.
-  "\r": "&#13;",
-};
-
-function escaped(value: XmlValue): string {
-  const text = String(value);
-  if (!UNUSUAL.test(text)) return text;
-  return xmlText(text).replace(SPECIAL, (character) => REFERENCES[character]);
-}
-
-/** In an attribute, a parser reads an unescaped line feed or tab as a space. */
-function inAttribute(text: string): string {
-  return text.replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }

@@ -12,11 +12,8 @@ import {
   type OwnedProduct,
   shownImages,
 } from "../../catalogue/product_lists.ts";
-import {
-  imageNode,
-  listNode,
-  productNode,
-} from "../../catalogue/product_xml.ts";
+import { listNode } from "../../catalogue/field_nodes.ts";
+import { imageNode, productNode } from "../../catalogue/product_xml.ts";
 import {
   DECLARATION,
   END,

@@ -1,13 +1,8 @@
 /** The seller's products as a file that can be uploaded unchanged. */
-import {
-  LIST_NAMES,
-  type ListField,
-  LISTS,
-  SCALAR_NAMES,
-  SCALAR_RULES,
-} from "../../catalogue/fields.ts";
+import { fieldNodes, type FieldValues } from "../../catalogue/field_nodes.ts";
+import { SCALAR_NAMES, SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Product } from "../../client/mod.ts";
-import { escaped } from "../../lib/markup.ts";
+import { element, type XmlNode } from "../../xml/element.ts";
 import {
   ATTRIBUTE,
   OWN_COLUMNS,
@@ -41,53 +36,40 @@ export async function catalogueFile(
         numbers: NUMBERS,
       });
     case "xml":
-      return documentOf(products, ["id", ...SENT]);
+      return documentOf(products.map((product) => ({
+        id: product.id,
+        ...nodeOf(product),
+      })));
   }
 }
 
 /** A file that creates deleted products again, with new ids. */
 export function deletedProductsFile(products: readonly Product[]): Blob {
-  return documentOf(products, SENT);
+  return documentOf(products.map(nodeOf));
 }
 
-/** The fields of a product that are sent, besides its id. */
-const SENT = [...SCALAR_NAMES, ...LIST_NAMES] as const;
-/** The values that are XML attributes. */
-const ATTRIBUTES = ["currency", "unit", "name", "alt"];
-
-function documentOf(
-  products: readonly Product[],
-  names: readonly ("id" | typeof SENT[number])[],
-): Blob {
-  const all = products.map((product) => {
-    const fields = names.filter((name) => (product[name] ?? null) !== null)
-      .map((name) => element(name, product[name]));
-    return `<product>${fields.join("")}</product>`;
-  });
-  const text = indented(`<products>${all.join("")}</products>`);
+function documentOf(products: readonly XmlNode[]): Blob {
+  const text = indented(element("products", { product: [...products] }));
   return new Blob([text], { type: "text/xml" });
 }
 
-function element(name: string, content: unknown): string {
-  if (Array.isArray(content)) {
-    const { item } = LISTS[name as ListField];
-    const items = content.map((one) => element(item, one));
-    return `<${name}>${items.join("")}</${name}>`;
-  }
-  const { amount, url, value = amount ?? url, ...members } =
-    (typeof content === "object" ? content : { value: content }) as Record<
-      string,
-      string
-    >;
-  const attributes = ATTRIBUTES.filter((key) => members[key] !== undefined)
-    .map((key) => ` ${key}="${reference(escaped(members[key]), /[\t\n\r]/g)}"`);
-  // A parser reads an unescaped carriage return as a line feed.
-  const text = reference(escaped(`${value}`), /\r/g);
-  return `<${name}${attributes.join("")}>${text}</${name}>`;
-}
-
-function reference(text: string, characters: RegExp): string {
-  return text.replace(characters, (one) => `&#${one.charCodeAt(0)};`);
+function nodeOf(product: Product): XmlNode {
+  const scalars = SCALAR_NAMES.map((name) => [
+    name,
+    shownText(product, name) || null,
+  ]);
+  const { categories, attributes, images } = product;
+  const fields: FieldValues = {
+    ...Object.fromEntries(scalars),
+    currency: product.price?.currency,
+    categories: categories ?? [],
+    attributes: attributes ?? [],
+    images: images ?? [],
+  };
+  return fieldNodes(fields, ({ url, alt }) => ({
+    "#text": url,
+    "@alt": alt ?? undefined,
+  }));
 }
 
 /**
