@@ -153,7 +153,7 @@ function breaks(body: Json, of: Schema, path: readonly string[] = []): Break[] {
   }
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     // The service sets it alone.
-    if (member.description?.includes("ignored in what is sent")) continue;
+    if (member.description?.includes("ignored in requests")) continue;
     found.push(...breaks(body, member, [...path, name]));
   }
   if (schema.items !== undefined) {

@@ -1,4 +1,4 @@
-/** Somebody who does the steps of a world, one after the other. */
+/** An actor does steps of a world, one after the other. */
 import type { Random } from "../../support/random.ts";
 import type { Caller } from "./caller.ts";
 import type { Stage } from "./stage.ts";
@@ -6,11 +6,11 @@ import type { Trouble } from "./trouble.ts";
 import type { World } from "./world.ts";
 
 export interface Actor {
-  /** Does a step of this kind, with random numbers of the step's own. */
+  /** Does a step of this kind, with the step's own random numbers. */
   do(kind: string, random: Random): Promise<void>;
 }
 
-/** What every actor works with. */
+/** What every actor uses. */
 export interface Scene {
   world: World;
   stage: Stage;

@@ -1,6 +1,6 @@
 /**
- * What becomes of old data: a hundred days pass while the service is away; what
- * is then too old goes, and what is kept stays.
+ * Checks retention: a hundred days pass while the service is stopped;
+ * afterwards, what is too old is deleted, and everything else stays.
  */
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import { child, textAt } from "../../support/app.ts";
@@ -16,28 +16,28 @@ import type { Seller } from "./seller.ts";
 import type { Settings } from "./settings.ts";
 
 const DAYS = 100;
-/** Every job of maintenance has had its turn so long after a start. */
+/** The time after a start within which every maintenance job has run. */
 const SWEPT_MS = 5 * 60_000;
 const LOOK_MS = 3_000;
-/** Between the time of a row and the look at it. */
+/** The difference allowed between the time of a row and the check. */
 const SLACK_MS = 60_000;
-/** The setting is not drawn. */
+/** This setting is not drawn. */
 const KEEP_PRICES_DAYS = 90;
 
-/** Rows, by a time of theirs. */
+/** Rows with a time column. */
 interface Rows {
   /** Unix milliseconds. */
   time: string;
   from: string;
 }
 
-/** How many days rows are kept; Infinity: for ever. */
+/** How many days rows are kept; Infinity if for ever. */
 type Days = (settings: Settings) => number;
 
-/** 0 keeps all. */
+/** 0 stands for ever. */
 const orEver = (days: number) => days === 0 ? Infinity : days;
 
-/** What the handbook says of how long it is kept. */
+/** How long rows are kept, according to the handbook. */
 const KEPT: Readonly<Record<string, Rows & { days: Days }>> = {
   "refusals": { time: "at", from: "refusals", days: () => 30 },
   "uploads": {
@@ -47,7 +47,7 @@ const KEPT: Readonly<Record<string, Rows & { days: Days }>> = {
   },
   "imports that are over": {
     time: "over_at",
-    // Others are arriving, or being deleted.
+    // Excludes imports that are arriving or being deleted.
     from: "imports WHERE over_at > 0",
     days: ({ keepUploadsDays }) => orEver(keepUploadsDays),
   },
@@ -99,7 +99,7 @@ const KEPT: Readonly<Record<string, Rows & { days: Days }>> = {
   },
 };
 
-/** What goes once something else has gone. */
+/** Rows that are deleted after other rows were deleted. */
 const KEPT_AFTERWARDS: typeof KEPT = {
   "references of events": {
     time: "created_at",
@@ -108,7 +108,7 @@ const KEPT_AFTERWARDS: typeof KEPT = {
   },
 };
 
-/** What nothing but a request deletes. */
+/** Rows that only a request deletes. */
 const STAYS = [
   "products",
   "webhooks",
@@ -150,7 +150,7 @@ export class Aging {
       });
     }
     if (settings.keepImagesDays > 0) {
-      // An image that nothing needs is noted first, and goes the next time.
+      // An unneeded image is recorded in one run and deleted in a later one.
       await this.#pass(settings.keepImagesDays + 1);
       await this.#pass(settings.keepImagesDays + 1);
       const unneeded = () => this.#unneeded();
@@ -240,7 +240,7 @@ export class Aging {
     }
   }
 
-  /** The service is away for so many days. */
+  /** The service is stopped for this many days. */
   async #pass(days: number): Promise<void> {
     const { stage } = this.#scene;
     stage.scheduler.trace(() => `${days} days pass`);
@@ -249,7 +249,7 @@ export class Aging {
     for (const process of stage.processes) await this.#outages.start(process);
   }
 
-  /** Waits until nothing of this is left. */
+  /** Waits until none of this is left. */
   async #until(words: string, left: () => readonly unknown[]): Promise<void> {
     const { caller, stage: { scheduler } } = this.#scene;
     const until = scheduler.time + SWEPT_MS;
@@ -259,7 +259,7 @@ export class Aging {
     }
   }
 
-  /** What should have gone, and how much of it is there. */
+  /** Which rows should have been deleted, and how many are left. */
   #old(kept: typeof KEPT): string[] {
     const { stage, world: { settings } } = this.#scene;
     return Object.entries(kept).flatMap(([what, { time, from, days }]) => {
@@ -270,7 +270,7 @@ export class Aging {
     });
   }
 
-  /** What will still be there at a time, and how much of it. */
+  /** Which rows will still exist at a time, and how many. */
   #lasting(then: number): Record<string, number> {
     const { settings } = this.#scene.world;
     const all = Object.entries({ ...KEPT, ...KEPT_AFTERWARDS });

@@ -1,4 +1,4 @@
-/** What every answer has to be, whatever was asked. */
+/** Rules that every answer must follow, whatever the request was. */
 import { parseTree, type XmlElement } from "../../../src/xml/decode.ts";
 import { DETAIL_CODES, ERRORS } from "../../../src/lib/errors.ts";
 import { textAt } from "../../support/app.ts";
@@ -12,20 +12,26 @@ export interface Reply {
   status: number;
   headers: Headers;
   body: Uint8Array<ArrayBuffer>;
-  /** The body as text, JSON as the XML that says the same; empty for none. */
+  /**
+   * The body as text; JSON is converted to the equivalent XML; empty if there
+   * is none.
+   */
   text: string;
   /** The root `<service>`; null if the body is no such document. */
   xml: XmlElement | null;
-  /** Of an error; null for none. */
+  /** The code of an error; null if there is none. */
   code: keyof typeof ERRORS | null;
 }
 
 export interface Expectations {
-  /** Whose key was sent, so the rate limit is told. */
+  /**
+   * Whether a seller's key was sent, so that the headers include the rate
+   * limit.
+   */
   limited: boolean;
-  /** Compares the answer with the published schema, too. */
+  /** Whether to compare the answer with the published schema. */
   thorough: boolean;
-  /** What was asked, by whoever wants JSON; null where XML is wanted. */
+  /** The request, if the client wants JSON; null if it wants XML. */
   json: { method: string; url: string } | null;
 }
 
@@ -41,7 +47,7 @@ export function readAnswer(
   const sent = new TextDecoder().decode(body);
   const seen = `${status} ${sent.slice(0, 2_000)}`;
   const type = headers.get("content-type");
-  // Refused products come back in the form in which they were sent.
+  // Refused products are returned in the format in which they were sent.
   const isAsSent = status === 200 &&
     /\/(refused|rejected)$/.test(json?.url ?? "");
   const isTurned = json !== null && type === JSON_TYPE && !isAsSent;
@@ -58,7 +64,7 @@ export function readAnswer(
     const after = headers.get("retry-after");
     rule(/^\d+$/.test(after ?? ""), `${status} has a Retry-After in seconds`);
   }
-  // Where the key cannot be looked up, nobody knows whose rate it is.
+  // If the key cannot be looked up, the rate limit is unknown.
   if (limited && ![401, 408, 503].includes(status)) {
     for (const name of ["limit", "remaining", "reset"]) {
       const value = headers.get(`ratelimit-${name}`);
@@ -92,7 +98,7 @@ export function readAnswer(
   return { status, headers, body, text, xml, code };
 }
 
-/** The XML that says the same as an answer in JSON. */
+/** Converts an answer in JSON to the equivalent XML. */
 function turned(
   json: string,
   asked: { method: string; url: string; status: number },
@@ -144,7 +150,7 @@ export function detailsOf(
     );
 }
 
-/** Whether a 503 says that the request may have been stored all the same. */
+/** Whether a 503 says that the request may nevertheless have been stored. */
 export function isUnsure({ status, text }: Reply): boolean {
   return status === 503 && text.includes("may or may not");
 }

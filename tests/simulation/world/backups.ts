@@ -1,4 +1,4 @@
-/** A copy of the database has what was stored when it was made. */
+/** Checks that a copy of the database has what was stored when it was made. */
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { checkCounts } from "./counters.ts";
@@ -8,7 +8,7 @@ const IDS = `SELECT id FROM products UNION ALL SELECT id FROM transactions
   UNION ALL SELECT id FROM events UNION ALL SELECT id FROM webhooks
   UNION ALL SELECT id FROM sellers`;
 
-/** Makes one; it fails only if something else does. */
+/** Makes a copy, which may fail only during another fault. */
 export async function checkBackup({ stage, trouble }: Scene): Promise<void> {
   const { scheduler } = stage;
   const idsOf = (rows: readonly { id: string }[]) =>

@@ -1,17 +1,21 @@
 /**
- * Kills between two commits that belong together. The places are named in the
- * source (`deps.maybe`); each comes with steps of a world that lead there.
+ * Kills processes between two commits that belong together. The places are
+ * named in the source (`deps.maybe`); each has steps of a world that lead to
+ * it.
  */
 import type { Random } from "../../support/random.ts";
 import { between, pick } from "./choice.ts";
 import type { Step, Theme } from "./plan.ts";
 
-/** Somebody, and what he does; `/` and a name for an actor of the seller. */
+/** An actor and its step; `/` and a name stand for an actor of the seller. */
 type Cause = readonly [actor: string, kind: string, times: number];
 
 interface Place {
   causes: readonly Cause[];
-  /** A process is killed there after it was there up to so many times. */
+  /**
+   * The process is killed at the place after it has been there up to this many
+   * times.
+   */
   passes?: number;
 }
 
@@ -25,7 +29,7 @@ const EVENTS: Place = {
 };
 
 export const PLACES = {
-  // Also between two commits that nobody has named.
+  // Also kills between two commits that no place names.
   "write committed": {
     causes: [...UNDO.causes, ...UPLOADS.causes],
     passes: 25,
@@ -62,7 +66,7 @@ const CALM: readonly Theme[] = ["prompt", "several", "quiet", "work"];
 /** The longest pause before each step. */
 const PAUSE_MS = 2_000;
 
-/** Places of one world besides any commit. */
+/** The most places of one world, in addition to any commit. */
 const MOST_NAMED = 3;
 
 /** How often a process passes a place before it is killed there. */
@@ -71,7 +75,7 @@ export function passesOf(place: PlaceOfKill, random: Random): number {
   return between(random, 0, passes);
 }
 
-/** Steps that lead to places, and kills there; none where nothing fails. */
+/** Steps that lead to places, and the kills there; none if nothing fails. */
 export function killBetween(
   seller: string,
   theme: Theme,
@@ -98,7 +102,7 @@ export function killBetween(
       )
     );
   return [...places].flatMap((place, n) => [
-    // Each by an actor of its own, so that none waits for another.
+    // Each has its own actor, so that none waits for another.
     step(`outages7${n}`, `kill at: ${place}`),
     ...causesOf(PLACES[place]),
   ]);

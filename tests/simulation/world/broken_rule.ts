@@ -1,25 +1,25 @@
-/** What the simulation found: a rule that did not hold. */
+/** The error for a rule that was broken. */
 
-/** The rules of the simulation, by their names in the handbook of it. */
+/** The names of the rules, as in the documentation of the simulation. */
 export type Rule =
   /** An answer that the contracts do not allow. */
   | "contract"
-  /** A reader saw a part of an upload, or what was never stored. */
+  /** A reader saw a part of an upload, or data that were never stored. */
   | "atomic"
-  /** Something has no answer, no end, or waits for nothing. */
+  /** A request has no answer, work does not end, or something waits in vain. */
   | "alive"
-  /** A slot, lease or budget is still taken. */
+  /** A slot, lease or budget is still in use. */
   | "empty"
-  /** What was acknowledged is not there, or what is there was not asked for. */
+  /** Acknowledged data are missing, or stored data were not requested. */
   | "true"
-  /** An honest seller waited for what hostile ones do. */
+  /** An honest seller waited because of hostile ones. */
   | "fair"
-  /** `/readyz` says something that is not so. */
+  /** `/readyz` reports a wrong state. */
   | "ready";
 
 export class BrokenRule extends Error {
   readonly rule: Rule;
-  /** What was seen, for whoever looks for the cause. */
+  /** What was observed, for finding the cause. */
   readonly seen: unknown;
 
   constructor(rule: Rule, words: string, seen?: unknown) {
@@ -31,7 +31,7 @@ export class BrokenRule extends Error {
   }
 }
 
-/** Throws a `BrokenRule` unless `holds`. */
+/** Throws a `BrokenRule` unless `holds` is true. */
 export function hold(
   holds: boolean,
   rule: Rule,

@@ -1,7 +1,7 @@
 /**
- * Products that are always uploaded together, with one mark in all of them: who
- * reads them sees one mark, never parts of two uploads. And a number that
- * several clients set at the same time.
+ * Products that are always uploaded together, all with the same mark. A reader
+ * must see one mark, and never parts of two uploads. Also a number that several
+ * clients set at the same time.
  */
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
@@ -22,7 +22,7 @@ export class Bundle {
   readonly size: number;
   /** The mark of its products; "" before the first upload. */
   readonly mark = new Register("");
-  /** What the quantity of the first of them was set to. */
+  /** The quantities to which the first of them was set. */
   readonly stock = new Register("");
   marks = 0;
 
@@ -40,11 +40,13 @@ export type BundleStep =
   | "write"
   | "take back"
   | "count"
-  /** Writes, and sets what is stored beside the mark at the same time. */
+  /** Writes, and changes what is stored with the mark at the same time. */
   | "race"
   | "read";
 
-/** Changes at the same time as a write, and within how long. */
+/**
+ * How many changes are made at the same time as a write, and within how long.
+ */
 const RACERS = 8;
 const RACE_MS = 60;
 
@@ -52,7 +54,7 @@ export class BundleClient implements Actor {
   readonly #scene: Scene;
   readonly #bundle: Bundle;
   readonly #name: string;
-  /** The last upload, if it can be taken back. */
+  /** The last upload, if it can be undone. */
   #last: { id: string; before: string } | null = null;
 
   constructor(scene: Scene, bundle: Bundle, name: string) {
@@ -132,7 +134,7 @@ export class BundleClient implements Actor {
     hold(isOld, "true", "the last upload can be taken back", reply!.text);
   }
 
-  /** Sets a quantity; several clients do, at the same time. */
+  /** Sets a quantity, as several clients do at the same time. */
   async #count(random: Random): Promise<void> {
     const { stock, prefix, seller, mark } = this.#bundle;
     if (mark.values.includes("")) return;
@@ -158,7 +160,7 @@ export class BundleClient implements Actor {
     await Promise.all([this.#write(random), ...racers]);
   }
 
-  /** Sets what is stored beside the mark, which stays as it is. */
+  /** Sets a field that is stored with the mark; the mark does not change. */
   async #setBrand(brand: string, random: Random): Promise<void> {
     const { prefix, seller } = this.#bundle;
     const { reply } = await this.#send({
@@ -169,7 +171,7 @@ export class BundleClient implements Actor {
     hold(reply!.status === 204, "true", "a brand is set", reply!.text);
   }
 
-  /** All show one mark, which may be read now. */
+  /** All products show the same mark, one that a read may now show. */
   async read(random: Random): Promise<void> {
     const { prefix, size, mark, stock, seller } = this.#bundle;
     const begun = mark.now();

@@ -1,6 +1,6 @@
 /**
- * A large seller that asks for all that it may, many times at once, in a world
- * where work has a price; meanwhile another seller sends small requests.
+ * A large seller that requests everything it may, many times at once, in a
+ * world where work takes time; meanwhile another seller sends small requests.
  */
 import { ENDPOINTS } from "../../../src/http/routes.ts";
 import { child, textAt } from "../../support/app.ts";
@@ -21,23 +21,23 @@ export type BurdenStep =
   | "reads of all kinds";
 
 const ATTRIBUTES = "/seller_api/bulk_attributes";
-/** As many as one undo is to read in portions. */
+/** So many products that one undo must be read in portions. */
 const PRODUCTS = 2_500;
 const NEW = `<title>One of many</title><price currency="SEK">5</price>` +
   `<quantity>1</quantity>`;
-/** Products of the same import that are refused. */
+/** Refused products of the same import. */
 const REFUSED = 400;
-/** Imports of one list, and the parts of each. */
+/** The number of imports in one list, and the parts of each. */
 const MANY = { imports: 150, parts: 100 };
 const AT_ONCE = [1, 20, 110];
 /** The longest that a small request may wait for another seller's work. */
 const SMALL_MS = 100;
 /**
- * A write takes several turns of the event loop, each of which may come after a
- * portion of other work, whose rows cost ten times as much as they do elsewhere.
+ * A write takes several turns of the event loop. In each it may wait for a
+ * portion of other work, whose rows cost ten times as much as elsewhere.
  */
 const SMALL_WRITE_MS = 250;
-/** The most that each of them may take of the time of all. */
+/** The average time of each request, at most. */
 const EACH_MS = 250;
 /** The longest pause between two small requests. */
 const PAUSE_MS = 40;
@@ -47,7 +47,7 @@ export class Burden implements Actor {
   readonly #seller: Seller;
   readonly #other: Seller;
   readonly #name: string;
-  /** Made when first needed. */
+  /** Created when it is first needed. */
   #upload: Promise<string> | null = null;
   #import: Promise<string> | null = null;
   #requests = 0;
@@ -86,7 +86,10 @@ export class Burden implements Actor {
     }
   }
 
-  /** Sends these in turn, so many at once, beside small requests of the other. */
+  /**
+   * Sends these requests in turn, this many at once, while the other seller
+   * sends small requests.
+   */
   async #burst(
     count: number,
     calls: readonly (readonly [method: string, path: string])[],
@@ -120,7 +123,7 @@ export class Burden implements Actor {
   }
 
   #checkStatus(path: string, { status, text }: Reply): void {
-    // Reads whose subject there is none of.
+    // Reads for which there is no data.
     const isNone = status === 404 && /\/(refused|rejected)$/.test(path);
     hold(
       [200, 304, 429, 503].includes(status) || isNone,
@@ -130,7 +133,7 @@ export class Burden implements Actor {
     );
   }
 
-  /** Of the other seller. */
+  /** A small request of the other seller. */
   async #small(random: Random): Promise<void> {
     const { caller } = this.#scene;
     const small = { key: this.#other, limited: true, fairMs: SMALL_MS };
@@ -169,11 +172,11 @@ export class Burden implements Actor {
     return this.#import ??= this.#makeImport();
   }
 
-  /** Products of which some are refused. */
+  /** Products, some of which are refused. */
   async #makeImport(): Promise<string> {
     const random = this.#scene.stage.scheduler.random(`${this.#name} import`);
     const bad = NEW.replace("1", "many");
-    // First, so that they are in a whole piece of the document.
+    // They come first, so that they are in a complete piece of the document.
     const body =
       productsOf("refused", REFUSED, bad).replace("</products>", "") +
       productsOf("large", PRODUCTS, NEW).replace("<products>", "");
@@ -232,7 +235,9 @@ export class Burden implements Actor {
     stage.copyRows("import_parts", "import_id", id, ofCopies);
   }
 
-  /** Whatever a seller reads, by the table of endpoints, as long as may be. */
+  /**
+   * All reads of a seller, from the table of endpoints, as long as possible.
+   */
   async #reads(): Promise<string[]> {
     const ids: Record<string, string> = {
       transaction_id: await this.#uploaded(),

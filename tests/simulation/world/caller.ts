@@ -15,55 +15,67 @@ export interface Call {
   /** null sends none. */
   key: Keyring | string | null;
   body?: string | Uint8Array<ArrayBuffer>;
-  /** The body is sent compressed. */
+  /** Whether the body is sent compressed. */
   zipped?: boolean;
   headers?: Readonly<Record<string, string>>;
   pieces?: SimulatedRequest["pieces"];
   reader?: SimulatedRequest["reader"];
   /** Whether the rate limit of a seller applies to it. */
   limited?: boolean;
-  /** Nobody else sends with this key, and it sends one after the other. */
+  /**
+   * Whether no other client uses this key, and requests are sent one after the
+   * other.
+   */
   alone?: boolean;
-  /** How long it may take while nothing fails; virtual milliseconds. */
+  /**
+   * The longest time of the answer while nothing fails, in virtual
+   * milliseconds.
+   */
   fairMs?: number;
-  /** Its answer is always compared with the schema. */
+  /** Whether the answer is always compared with the schema. */
   thorough?: boolean;
 }
 
-/** A key that may be exchanged for another one. */
+/** A key that may be replaced by another one. */
 export interface Keyring {
   readonly key: string;
 }
 
-/** What came of a request that was sent until it was answered. */
+/** The outcome of a request that was sent until it was answered. */
 export interface Sent {
-  /** Null: it had no answer, or says that it may have been done. */
+  /**
+   * Null if there was no answer, or one that says that the request may have
+   * been executed.
+   */
   reply: Reply | null;
-  /** An earlier try may have been done. */
+  /** Whether an earlier attempt may have been executed. */
   repeated: boolean;
 }
 
 /** Why there is no answer. */
 export type Silence =
-  /** No process was there. */
+  /** No process was running. */
   | "unsent"
   /** The process ended, and the request with it. */
   | "ended"
   /** The process may still work on it. */
   | "lost";
 
-/** A client that is slow on purpose is no case of a hang. */
+/**
+ * A request that takes longer counts as hanging, unless the client is slow on
+ * purpose.
+ */
 const HANG_MS = 240_000;
-/** While no process serves the API, a client looks again so often. */
+/** While no process serves the API, a client tries again at this interval. */
 const NOBODY_MS = 500;
-/** After so many refusals in a row something does not end. */
+/** After this many refusals in a row, something does not end. */
 const REFUSALS = 400;
-/** One answer in so many is compared with the schema, where it is not always. */
+/** The share of answers that are compared with the schema, if not all are. */
 const THOROUGH = 1 / 8;
-/** What an abandoned request may still take to be stored. */
+/** How long an abandoned request may still take to be stored. */
 const SETTLED_MS = 45_000;
 
-/** What failed up to so long ago may still delay an answer. */
+/** A fault up to this long ago may still delay an answer. */
 const AFTERMATH_MS = 30_000;
 
 export interface CallerOptions {
@@ -71,17 +83,17 @@ export interface CallerOptions {
   trouble: Trouble;
   /** The processes that serve the API. */
   apis: readonly SimulatedProcess[];
-  /** Told of a request that hangs, which ends the world. */
+  /** Called when a request hangs, which ends the world. */
   fail: (error: unknown) => void;
 }
 
 export class Caller {
   readonly #options: CallerOptions;
-  /** Requests that were sent and have no answer yet, in plain words. */
+  /** Descriptions of requests that were sent and not yet answered. */
   readonly outstanding = new Set<string>();
-  /** How often each kind of request was answered how. */
+  /** How often each kind of request got which answer. */
   readonly answers = new Map<string, number>();
-  /** Whether somebody speaks JSON. */
+  /** Which clients use JSON. */
   readonly #json = new Map<string, boolean>();
   #requests = 0;
 
@@ -97,7 +109,7 @@ export class Caller {
     return new Promise((done) => void this.#scheduler.after(ms, done));
   }
 
-  /** Some speak JSON, all the time. */
+  /** Some clients always use JSON. */
   #speaksJson(who: string): boolean {
     const random = () => this.#scheduler.random(`form of ${who}`);
     const does = this.#json.get(who) ?? chance(random(), JSON_SHARE);
@@ -105,7 +117,7 @@ export class Caller {
     return does;
   }
 
-  /** Sends it once, to any process. */
+  /** Sends the request once, to any process. */
   async once(
     who: string,
     call: Call,
@@ -117,7 +129,7 @@ export class Caller {
       : await this.at(process, who, call, random);
   }
 
-  /** A process that serves the API; null while there is none. */
+  /** A process that serves the API; null if there is none. */
   #pick(random: Random): SimulatedProcess | null {
     const up = this.#options.apis.filter(({ running }) => running);
     return up.length === 0 ? null : pick(random, up);
@@ -128,7 +140,7 @@ export class Caller {
     return "unsent";
   }
 
-  /** Sends it once to this process. */
+  /** Sends the request once, to this process. */
   async at(
     process: SimulatedProcess,
     who: string,
@@ -174,8 +186,8 @@ export class Caller {
   }
 
   /**
-   * Sends it until it is answered with something else than "come back later".
-   * Gives up after an answer that was lost unless `repeatable`.
+   * Sends the request until the answer is something other than "come back
+   * later". After a lost answer it gives up unless `repeatable`.
    */
   async send(
     who: string,
@@ -184,7 +196,7 @@ export class Caller {
     repeatable: boolean,
   ): Promise<Sent> {
     let repeated = false;
-    // Where it was refused for its rate, until it is sent there again.
+    // The process that refused it for its rate, until it is sent there again.
     let waited = null as SimulatedProcess | null;
     let last = "";
     for (let tries = 0;; tries++) {
@@ -220,19 +232,19 @@ export class Caller {
     }
   }
 
-  /** Until a request without an answer is stored, or never will be. */
+  /** Waits until requests without an answer are stored, or never will be. */
   async settle(): Promise<void> {
     await this.sleep(SETTLED_MS);
   }
 
-  /** Who sends little is served in time, whatever others send. */
+  /** Clients that send little are answered in time, whatever others send. */
   #checkFair(call: Call, what: string, reply: Reply, begun: number): void {
     const { fairMs } = call;
     if (fairMs === undefined) return;
     if (this.#options.trouble.anySince(begun - AFTERMATH_MS)) return;
     const took = Math.round(this.#scheduler.time - begun);
     hold(took <= fairMs, "fair", `${what} took ${took} ms`);
-    // The world's settings may leave little room.
+    // The settings of the world may leave little room.
     const isRefused = reply.status === 503 &&
       !reply.text.includes("bytes of request bodies in progress");
     hold(!isRefused, "fair", `${what} is not refused`, reply.text);
@@ -245,7 +257,7 @@ export class Caller {
   }
 }
 
-/** How long an answer asks to wait; null if it is final. */
+/** How long an answer asks the client to wait; null if it is final. */
 export function pauseOf({ status, code, headers }: Reply): number | null {
   const after = headers.get("retry-after");
   if (status === 429 || status === 503) return Number(after) * 1_000;
@@ -259,7 +271,9 @@ function keyOf({ key }: Call): string | null {
   return key !== null && typeof key === "object" ? key.key : key;
 }
 
-/** Refused for the rate of requests, not for what is in progress. */
+/**
+ * Whether it was refused for the rate of requests, not for those in progress.
+ */
 function isRate({ status, text }: Reply): boolean {
   return status === 429 && text.includes("Too many requests");
 }

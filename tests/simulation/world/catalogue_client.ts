@@ -1,6 +1,6 @@
 /**
- * A seller's integration with products of its own, which nobody else changes:
- * it does one thing after the other, so a model tells what each comes to.
+ * A seller's integration with its own products, which no other client changes.
+ * It does one thing after the other, so that a model knows the result of each.
  */
 import type { XmlElement } from "../../../src/xml/decode.ts";
 import { productElement, toProduct } from "../../model/documents.ts";
@@ -40,21 +40,27 @@ export const BULK = "/seller_api/bulk_products";
 const ATTRIBUTES = "/seller_api/bulk_attributes";
 const PRODUCTS = "/seller_api/products";
 const IMPORTS = "/seller_api/imports";
-/** How often, and how long, it looks whether an import has stored a part. */
+/**
+ * The interval and the longest time of checks whether an import has stored a
+ * part.
+ */
 const PART_LOOK_MS = 20;
 const PART_LOOKS = 200;
-/** How long writes may take while nothing fails. */
+/** The longest time of writes while nothing fails. */
 const WRITE_MS = 20_000;
-/** So many products with images that are silent take longer than a lease. */
+/**
+ * With this many products whose image hosts are silent, a part takes longer
+ * than a lease.
+ */
 const SILENT_PRODUCTS = 64;
-/** Products of an import of which each part has some. */
+/** Products of an import whose every part stores some. */
 const SURE_PRODUCTS = 5;
-/** How often, and at which pace, it reads the status of an upload. */
+/** The number and interval of reads of an upload's status. */
 const POLLS = 30;
 const POLL_MS = 8;
-/** What a dry run counts. */
+/** The counts of a dry run. */
 const RESULTS = ["created", "updated", "unchanged", "deleted"] as const;
-/** With images whose hosts take seconds. */
+/** The limit with images whose hosts take seconds. */
 const PROBE_MS = 45_000;
 
 export type CatalogueStep =
@@ -85,22 +91,22 @@ export type CatalogueStep =
   | "undo of an import"
   | "small reads";
 
-/** An upload as it is going to be sent. */
+/** An upload before it is sent. */
 interface Upload {
   path: string;
   rows: DrawnRow[];
   query: string;
   headers: Record<string, string>;
-  /** Percent of the products on sale that it may set to 0. */
+  /** The percentage of the products on sale that it may set to 0. */
   completes?: number;
 }
 
 /** A transaction whose results are compared with the model. */
 interface Followed {
-  /** What was uploaded; nothing of an undo. */
+  /** The uploaded rows; empty for an undo. */
   rows: readonly DrawnRow[];
   completes?: number;
-  /** Some may have been refused. */
+  /** Whether some rows may have been refused. */
   partly: boolean;
   /** When it was sent. */
   begun: number;
@@ -110,11 +116,13 @@ interface Followed {
 export class CatalogueClient implements Actor {
   readonly model = new Model();
   readonly seller: Seller;
-  /** The results of an upload were deleted before it could read them. */
+  /**
+   * Whether the results of an upload were deleted before it could read them.
+   */
   #hasLostTrack = false;
-  /** Begins each of its SKUs, and no other. */
+  /** The prefix of all its SKUs, which no other client uses. */
   readonly prefix: string;
-  /** Its uploads, the last ones, with the sources of refused products. */
+  /** Its last uploads, with the sources of their refused products. */
   readonly #uploads: { id: string; refused: string[] }[] = [];
   /** Its imports that have stored something, and their undos. */
   readonly #imports = new Set<string>();
@@ -229,7 +237,7 @@ export class CatalogueClient implements Actor {
     return { path: BULK, rows, query: "", headers };
   }
 
-  /** Attributes of many stored products in one request. */
+  /** Changes attributes of many stored products in one request. */
   async #setMany(random: Random): Promise<void> {
     const { model, prefix } = this;
     if (model.products.length === 0) return;
@@ -257,7 +265,7 @@ export class CatalogueClient implements Actor {
     });
   }
 
-  /** Whether nobody else sends requests of this seller. */
+  /** Whether no other client sends requests of this seller. */
   get #isAlone(): boolean {
     const own = `${this.seller.plan.name}/`;
     return this.#scene.world.steps.every(({ actor }) =>
@@ -326,7 +334,7 @@ export class CatalogueClient implements Actor {
     await this.#conclude(random, upload, sent, begun);
   }
 
-  /** Compares an answer to an upload with the model, and follows it. */
+  /** Compares an answer to an upload with the model, and follows the upload. */
   async #conclude(
     random: Random,
     upload: Upload,
@@ -336,7 +344,7 @@ export class CatalogueClient implements Actor {
     const { rows, query, completes } = upload;
     const partly = query.includes("accept=valid");
     if (this.seller.removed) return;
-    // Days may have passed between the tries, and the key was forgotten.
+    // Days may have passed between the attempts, so that the key was deleted.
     const mayBeTwice = repeated && this.#scene.world.jumps;
     if (mayBeTwice) return void (this.#hasLostTrack = true);
     const expected = this.#expect(upload, partly);
@@ -360,7 +368,7 @@ export class CatalogueClient implements Actor {
     await this.#follow(random, reply, followed);
   }
 
-  /** Whoever has an answer could send the same again. */
+  /** A client that has an answer can still send the same request again. */
   #checkKey(reply: Reply, { headers, query }: Upload): void {
     const key = headers["Idempotency-Key"];
     const { stage, world } = this.#scene;
@@ -394,7 +402,9 @@ export class CatalogueClient implements Actor {
     return emptied;
   }
 
-  /** Refused for what the model does not know: the network, or a quota. */
+  /**
+   * Refused for reasons that the model does not know: the network, or a quota.
+   */
   #isExcused(reply: Reply, rows: readonly DrawnRow[], begun: number): boolean {
     const details = detailsOf(reply.xml);
     const { trouble, world } = this.#scene;
@@ -407,7 +417,7 @@ export class CatalogueClient implements Actor {
     );
   }
 
-  /** Rows of several parts, which are followed to their end. */
+  /** Imports rows in several parts, which are followed to the end. */
   async #import(
     random: Random,
     { isSlow = false, isDry: mustBeDry = false, isSure = false } = {},
@@ -488,8 +498,8 @@ export class CatalogueClient implements Actor {
   }
 
   /**
-   * A dry run that is over is deleted, or stored: its record then; null if
-   * nothing was stored.
+   * Deletes a dry run that has ended, or stores it; returns the record if it
+   * was stored, otherwise null.
    */
   async #storeChecked(
     { id, rows, checked, mustBeDry }: {
@@ -530,7 +540,7 @@ export class CatalogueClient implements Actor {
     });
     const { reply, repeated } = await this.#send(call, random, true);
     if (this.seller.removed || this.#isTooOld(reply!)) return null;
-    // Its document is kept for a day, and so is a key.
+    // The document is kept for a day, and so is the key.
     if (this.#scene.world.jumps && (repeated || reply!.status === 409)) {
       this.#hasLostTrack ||= repeated;
       return null;
@@ -558,7 +568,10 @@ export class CatalogueClient implements Actor {
     return record;
   }
 
-  /** After some time; whether it was cancelled for certain. */
+  /**
+   * Cancels an import after some time; returns whether it was certainly
+   * cancelled.
+   */
   async #cancelImport(id: string, random: Random): Promise<boolean> {
     if (chance(random, 0.5)) await this.#partStored(id);
     else await this.#scene.caller.sleep(pick(random, [0, 5, 50, 300, 3_000]));
@@ -566,7 +579,7 @@ export class CatalogueClient implements Actor {
     const call = this.#call("DELETE", `${IMPORTS}/${id}`);
     const { reply } = await this.#send(call, random, true);
     if (this.seller.removed || this.#isTooOld(reply!)) return false;
-    // It may be over already, as after an answer that was lost.
+    // It may already have ended, for example if an answer was lost.
     hold(
       reply!.status === 200 || reply!.status === 409,
       "true",
@@ -589,7 +602,7 @@ export class CatalogueClient implements Actor {
     }
   }
 
-  /** What is over is not cancelled, and a dry run is deleted. */
+  /** An import that has ended cannot be cancelled; a dry run is deleted. */
   async #endImport(
     id: string,
     status: 200 | 409,
@@ -620,7 +633,7 @@ export class CatalogueClient implements Actor {
     hold(gone!.status === 404, "true", "a deleted import is gone", gone!.text);
   }
 
-  /** Each of its failed images is tried again. */
+  /** Tries all its failed images again. */
   async #retryImport(id: string, random: Random): Promise<void> {
     const { xml } = await this.#get(`${IMPORTS}/${id}`, random);
     if (xml === null) return;
@@ -642,7 +655,7 @@ export class CatalogueClient implements Actor {
     if (failed > 0) sometimes("images of an import tried again");
   }
 
-  /** The status once nothing more is stored; null for one that is deleted. */
+  /** The status once nothing more is stored; null if the import was deleted. */
   async #importOver(id: string, random: Random): Promise<XmlElement | null> {
     let shown = 0;
     for (;;) {
@@ -662,7 +675,7 @@ export class CatalogueClient implements Actor {
     }
   }
 
-  /** The results of an import are as the model expects. */
+  /** Checks the results of an import against the model. */
   async #followImport(
     random: Random,
     id: string,
@@ -736,7 +749,7 @@ export class CatalogueClient implements Actor {
     sometimes("an import stored");
   }
 
-  /** All of them; null for an import that is deleted. */
+  /** All results; null if the import was deleted. */
   async #importResults(
     id: string,
     random: Random,
@@ -754,7 +767,7 @@ export class CatalogueClient implements Actor {
     }
   }
 
-  /** What a cancelled import has stored are its first parts. */
+  /** A cancelled import has stored its first parts. */
   #checkCancelled(
     resultOf: readonly string[],
     breaks: number,
@@ -783,13 +796,13 @@ export class CatalogueClient implements Actor {
     if (first.includes(true)) sometimes("a part of a cancelled import stored");
   }
 
-  /** The last import, for certain. */
+  /** Undoes an import, certainly the last one. */
   async #undoSome(random: Random): Promise<void> {
     const id = [...this.#imports].at(-1);
     if (id !== undefined) await this.#undoImport(id, random, false);
   }
 
-  /** What an import has stored is taken back, by another one. */
+  /** Undoes what an import has stored, by another import. */
   async #undoImport(
     id: string,
     random: Random,
@@ -860,7 +873,7 @@ export class CatalogueClient implements Actor {
     return (body as string).length > this.#scene.world.settings.bodyLimit;
   }
 
-  /** Every mistake that was sent is told. */
+  /** The answer reports every mistake that was sent. */
   #checkFlaws(reply: Reply, rows: readonly DrawnRow[]): void {
     const told = detailsOf(reply.xml);
     for (const [i, { flaw }] of rows.entries()) {
@@ -881,7 +894,7 @@ export class CatalogueClient implements Actor {
     const counts = child(child(reply.xml!, "dry_run"), "products");
     for (const result of RESULTS) {
       const n = expected.outcomes.filter((one) => one.result === result).length;
-      // Only undos delete.
+      // Only undos delete products.
       hold(
         (valueOf(counts, result) ?? "0") === `${n}`,
         "true",
@@ -892,8 +905,8 @@ export class CatalogueClient implements Actor {
   }
 
   /**
-   * The results of a transaction are as the model expects; from then on the
-   * model has them. A row may be refused for what the network did.
+   * Checks the results of a transaction against the model, and updates the
+   * model. The network may have caused a row to be refused.
    */
   async #follow(
     random: Random,
@@ -1001,16 +1014,16 @@ export class CatalogueClient implements Actor {
       const [a, b] = done.map(({ reply }) =>
         textAt(reply!.xml!, "transaction_id")
       );
-      // Days may have passed between the two, and the key was forgotten.
+      // Days may have passed between the two, so that the key was deleted.
       if (a !== b && this.#scene.world.jumps) this.#hasLostTrack = true;
       if (this.#hasLostTrack) return;
       hold(a === b, "true", "a key is used for one upload", { a, b });
     }
-    // The network may have failed for one of them alone.
+    // The network may have failed for only one of them.
     await this.#conclude(random, upload, done[0] ?? sent[0], begun);
   }
 
-  /** A key that was used is refused with another body, and changes nothing. */
+  /** A used key is refused with another body, and nothing changes. */
   async #reuseKey(random: Random): Promise<void> {
     const upload = this.#drawn(random, {});
     upload.headers = { "Idempotency-Key": this.#nextKey() };
@@ -1039,7 +1052,7 @@ export class CatalogueClient implements Actor {
     );
   }
 
-  /** Goes away before the answer, and looks later what became of it. */
+  /** Disconnects before the answer, and later checks what happened. */
   async #leave(random: Random): Promise<void> {
     const upload = this.#drawn(random, {});
     const leavesAfterMs = pick(random, [0, 1, 20, 500, 3_000]);
@@ -1185,7 +1198,9 @@ export class CatalogueClient implements Actor {
     });
   }
 
-  /** It tells what an undo with `changed=keep` does, and what one without. */
+  /**
+   * The dry run reports the effect of an undo with `changed=keep`, and without.
+   */
   #checkUndoDryRun(
     id: string,
     reply: Reply,
@@ -1208,7 +1223,7 @@ export class CatalogueClient implements Actor {
     hold(same(told.sort(), wanted), "true", "the conflicts", { told, wanted });
   }
 
-  /** Whether an undo that had no answer was done is in its status. */
+  /** The status shows whether an undo without an answer was executed. */
   async #forget(random: Random, id: string): Promise<void> {
     const { xml } = await this.#get(`${BULK}/${id}`, random);
     if (xml === null) return;
@@ -1238,14 +1253,14 @@ export class CatalogueClient implements Actor {
     await this.#readPrices(product, random);
   }
 
-  /** The former prices are those of the model, and the lowest one is told. */
+  /** The former prices and the lowest price equal those of the model. */
   async #readPrices(product: Product, random: Random): Promise<void> {
     const { id, fields, former = [] } = product;
     const path = `${PRODUCTS}/${id}`;
     const history = await this.#get(`${path}/history?attribute=price`, random);
     const read = await this.#get(path, random);
     if (history.xml === null || read.xml === null) return;
-    // What is too old is neither shown nor counted.
+    // Changes that are too old are neither shown nor counted.
     if (this.#scene.world.jumps) return;
     const changes = child(history.xml, "changes").children;
     const told = changes.map((change) => Number(textAt(change, "from")));
@@ -1309,7 +1324,7 @@ export class CatalogueClient implements Actor {
     if (seconds > 0) this.#checkPrompt(transaction, begun);
   }
 
-  /** Reads the status again and again while images of an upload arrive. */
+  /** Reads the status repeatedly while images of an upload arrive. */
   async #poll(random: Random): Promise<void> {
     const before = this.#uploads.length;
     await this.#upload(random, this.#drawn(random, {}));
@@ -1333,11 +1348,14 @@ export class CatalogueClient implements Actor {
     if (isPending) this.#pendingAt.set(id, { wall: stage.now(), time });
   }
 
-  /** What is not final is kept, and then for as long as the settings say. */
+  /**
+   * A transaction is kept until it is final, and then as long as the settings
+   * say.
+   */
   #checkGone(id: string): void {
     const { stage, trouble, world: { settings } } = this.#scene;
     const seen = this.#pendingAt.get(id);
-    // By a clock that was set, it may have ended at any time.
+    // If the clock was set, it may have ended at any time.
     if (seen !== undefined && trouble.isKnown(CLOCK_MOVES, seen.time)) return;
     const days = (stage.latest() - (seen?.wall ?? 0)) / DAY_MS;
     hold(
@@ -1348,7 +1366,7 @@ export class CatalogueClient implements Actor {
     );
   }
 
-  /** A wait ends soon after what it waits for: a transaction, or an import. */
+  /** A wait ends soon after its transaction or import. */
   #checkPrompt(waited: XmlElement, begun: number): void {
     const { stage, trouble, world } = this.#scene;
     const finishedAt = Date.parse(textAt(waited, "finished_at"));
@@ -1416,7 +1434,7 @@ export class CatalogueClient implements Actor {
     return sent;
   }
 
-  /** Reads something that is there; null for a seller that is removed. */
+  /** Reads something that exists; null if the seller was removed. */
   async #get(
     path: string,
     random: Random,
@@ -1456,7 +1474,7 @@ function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
 }
 
-/** Fields in their order, so that they compare as text. */
+/** Sorts fields, so that they can be compared as text. */
 function ordered(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(ordered);

@@ -10,12 +10,12 @@ export function chance(random: Random, share: number): boolean {
   return random.next() < share;
 }
 
-/** A whole number from `least` to `most`, both included. */
+/** A whole number from `least` to `most`, inclusive. */
 export function between(random: Random, least: number, most: number): number {
   return least + random.below(most - least + 1);
 }
 
-/** One of the names; each has so many of all lots. */
+/** One of the names, with these weights. */
 export function weighted<T extends string>(
   random: Random,
   lots: Readonly<Partial<Record<T, number>>>,

@@ -1,7 +1,7 @@
 /**
  * A quantity that several clients of a seller change at the same time, by
- * differences and from a value that they expect: in the end it is the sum of
- * what was acknowledged.
+ * differences and from an expected value. In the end it is the sum of all
+ * acknowledged changes.
  */
 import { child } from "../../support/app.ts";
 import { valueOf } from "../../support/read_out.ts";
@@ -17,9 +17,9 @@ import type { Seller } from "./seller.ts";
 /** Shared by the clients of one seller. */
 export class Counter {
   readonly seller: Seller;
-  /** What was added and acknowledged. */
+  /** The sum of the acknowledged changes. */
   sum = 0;
-  /** Days may have passed in which a key was forgotten. */
+  /** Whether days may have passed in which a key was deleted. */
   isLost = false;
   #made: Promise<void> | null = null;
 
@@ -31,7 +31,7 @@ export class Counter {
     return `${this.seller.plan.name}counter`;
   }
 
-  /** Makes the product, once. */
+  /** Creates the product, once. */
   made(scene: Scene, who: string, random: Random): Promise<void> {
     return this.#made ??= this.#make(scene, who, random);
   }
@@ -60,11 +60,11 @@ export class Counter {
   }
 }
 
-/** More than all tills sell. */
+/** More than all tills sell together. */
 const FIRST = 5_000;
 /** Tills that sell a piece at the same time. */
 const TILLS = 100;
-/** Within how long they do, and after how long some ask again. */
+/** Within how long they sell, and after how long some repeat the request. */
 const RUSH_MS = 300;
 
 export type CounterStep = "add" | "add to what is read" | "sell at once";
@@ -91,7 +91,7 @@ export class CounterClient implements Actor {
     else await this.#addToRead(random);
   }
 
-  /** At the end: what is stored is what was acknowledged. */
+  /** At the end: the stored quantity is the acknowledged one. */
   async check(random: Random): Promise<void> {
     const { seller, sum, isLost } = this.#counter;
     if (isLost) return;
@@ -105,7 +105,9 @@ export class CounterClient implements Actor {
     );
   }
 
-  /** A hundred tills sell a piece each, and repeat what had no answer. */
+  /**
+   * A hundred tills sell a piece each, and repeat requests without an answer.
+   */
   async #sellAtOnce(): Promise<void> {
     const { caller, stage: { scheduler } } = this.#scene;
     const rush = this.#requests++;
@@ -132,7 +134,7 @@ export class CounterClient implements Actor {
   async #add(count: number, random: Random): Promise<void> {
     const path = `${this.#path}/attribute/quantity/${count}?change=true`;
     const headers = { "Idempotency-Key": this.#nextKey() };
-    // A client that does not wait for the first answer adds it once, too.
+    // A client that does not wait for the first answer also adds it only once.
     const times = chance(random, 0.3) ? 2 : 1;
     const replies = await Promise.all(
       Array.from(
@@ -180,7 +182,7 @@ export class CounterClient implements Actor {
     return `/seller_api/products/${this.#counter.sku}`;
   }
 
-  /** Null where nothing can be told of what it did. */
+  /** Null if the effect of the request is unknown. */
   async #send(
     method: string,
     path: string,

@@ -1,13 +1,13 @@
-/** Counters are what a count of the rows says. */
+/** Checks that counters equal counts of the rows. */
 import { SCHEMA } from "../../../src/database/schema.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { isPrompt } from "./hosts.ts";
 import type { Seller } from "./seller.ts";
 
-/** Each finds rows that do not agree with a count. */
+/** Queries for rows that disagree with a count. */
 const DISAGREEMENTS = {
-  // What is stored already when an upload comes has no row.
+  // Images that were already stored at the time of the upload have no row.
   "the images of an upload": `
     SELECT t.id, t.images_pending, t.images_stored, t.images_failed,
       COALESCE(SUM(i.refs) FILTER (WHERE i.status = 'pending'), 0) AS pending,
@@ -36,7 +36,7 @@ const DISAGREEMENTS = {
        AND i.id = t.image_id AND state = 'pending')`,
 } as const;
 
-/** What is counted in a database, or in a copy of it. */
+/** Checks the counts in a database, or in a copy of it. */
 export function checkCounts(rows: (sql: string) => unknown[]): void {
   for (const [what, sql] of Object.entries(DISAGREEMENTS)) {
     const found = rows(sql);
@@ -67,10 +67,10 @@ export function checkCounters(
   hold(broken.length === 0, "true", "no row refers to nothing", broken);
 }
 
-/** What stays of a seller that was removed. */
+/** The tables in which rows of a removed seller stay. */
 const STAYS: readonly string[] = ["deleted_products", "audit_log"];
 
-/** Of a seller that is not there any more no table has rows. */
+/** No other table has rows of a removed seller. */
 function checkRemoved({ stage }: Scene): void {
   const tables = stage.rows<{ name: string }>(
     `SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c
@@ -87,7 +87,7 @@ function checkRemoved({ stage }: Scene): void {
   hold(left.length === 0, "true", "nothing is left of a seller", left);
 }
 
-/** Neither its name inside nor a secret of it is in any row. */
+/** No row contains its internal id or one of its secrets. */
 function checkForgotten({ stage }: Scene, seller: Seller): void {
   const known = [seller.id, ...seller.secrets];
   for (const { name } of SCHEMA) {
@@ -98,7 +98,7 @@ function checkForgotten({ stage }: Scene, seller: Seller): void {
   }
 }
 
-/** What goes with a row goes no later. */
+/** Dependent rows are deleted no later than the rows to which they belong. */
 function checkParts({ stage }: Scene): void {
   for (const { name, deletedWith = {} } of SCHEMA) {
     for (const [owner, column] of Object.entries(deletedWith)) {
@@ -112,7 +112,7 @@ function checkParts({ stage }: Scene): void {
   }
 }
 
-/** What failed on our side has cost no image an attempt. */
+/** Failures of the service cost no image an attempt. */
 function checkAttempts({ stage, trouble }: Scene): void {
   if (trouble.since("network", 0)) return;
   const charged = stage.rows<{ url: string; attempts: number }>(

@@ -1,6 +1,6 @@
 /**
- * A seller's program that sends many requests at once and does not wait for
- * the answers in between, as one with several workers does.
+ * A seller's program with several workers, which sends many requests at once
+ * and does not wait for the answers in between.
  */
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
@@ -17,28 +17,31 @@ export type CrowdStep =
   | "uploads at once"
   | "lists at once"
   | "mixed"
-  /** Some uploads are refused beside others. */
+  /** Some uploads are refused while others are in progress. */
   | "mistakes"
-  /** Some do not read their lists, for which others wait. */
+  /** Some readers do not read their lists, so that others wait. */
   | "stopped readers"
-  /** More read slowly, again and again, than may at once. */
+  /** More readers than may at once read slowly, again and again. */
   | "slow readers";
 
-/** Makes an upload one that is decoded and stored as heavy work. */
+/** Makes an upload so long that it is decoded and stored as heavy work. */
 const DESCRIPTION = "A product with much to say about it. ".repeat(55);
 const LIST = "/seller_api/products?limit=250";
 /** The id of no product. */
 const NOBODY = "00000000-0000-7000-8000-000000000000";
-/** Products of an upload. */
+/** The most products of an upload. */
 const MOST = 14;
-/** A short answer is sent at once, whoever reads it. */
+/** A shorter answer is sent at once, however it is read. */
 const LONG_BYTES = 64 * 1_024;
-/** What slow readers ask for: some chunks, with so long between two. */
+/** What slow readers request: some chunks, with this pause between two. */
 const PART = "/seller_api/products?limit=50";
 const SLOW_MS = 800;
 /** Twice as many as a process answers at the same time. */
 const READERS = 8;
-/** Whoever was passed by all the others would wait for longer than is fair. */
+/**
+ * So many that a reader which all others overtake would wait longer than is
+ * fair.
+ */
 const READINGS = 14;
 
 export class CrowdClient implements Actor {
@@ -72,7 +75,7 @@ export class CrowdClient implements Actor {
     await Promise.all(requests);
   }
 
-  /** An upload that is found to be wrong when it is written. */
+  /** An upload that is refused only when it is written. */
   async #refused(random: Random): Promise<void> {
     const url = imageUrl("good", `r${++this.#refusals}`);
     const seller = this.#seller;
@@ -95,7 +98,8 @@ export class CrowdClient implements Actor {
 
   async #upload(random: Random): Promise<void> {
     const { bodyLimit, bodyBudget } = this.#scene.world.settings;
-    // A document takes several times what its body has, and must find room.
+    // A document takes several times the memory of its body, and must find
+    // room.
     const room = Math.min(bodyLimit, bodyBudget / 12);
     const most = Math.max(1, Math.min(MOST, Math.floor(room / 2_600)));
     const prefix = `${this.#name.replace("/", "-")}-${this.#sent}-`;
@@ -133,7 +137,7 @@ export class CrowdClient implements Actor {
     await this.#send({ method: "GET", path: LIST }, random);
   }
 
-  /** In each process, a seller may have four answers unread. */
+  /** In each process, a seller may have four unread answers. */
   async #stall(random: Random): Promise<void> {
     const { caller, world } = this.#scene;
     this.#sent++;
@@ -153,7 +157,7 @@ export class CrowdClient implements Actor {
     await Promise.all([...stopped, ...waiting]);
   }
 
-  /** Each has its turn. */
+  /** Each reader gets its turn. */
   async #readSlowly(random: Random): Promise<void> {
     const { caller, stage } = this.#scene;
     const list = { method: "GET", path: PART, key: this.#seller };
@@ -176,7 +180,7 @@ export class CrowdClient implements Actor {
     await Promise.all(readers);
   }
 
-  /** Null where the seller was removed meanwhile. */
+  /** Null if the seller was removed meanwhile. */
   async #send(
     call: Pick<Call, "method" | "path"> & Partial<Call>,
     random: Random,

@@ -1,4 +1,4 @@
-/** What became of events, as endpoints saw it. */
+/** Checks deliveries as endpoints received them. */
 import { sometimes } from "../../support/sometimes.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
@@ -15,7 +15,9 @@ interface DeliveryRow {
   url: string | null;
 }
 
-/** Each event was delivered at least once, as it is, and to nobody else. */
+/**
+ * Each event was delivered at least once, unchanged, and only to its seller.
+ */
 export function checkDeliveries(
   scene: Scene,
   sellers: readonly Seller[],
@@ -122,15 +124,15 @@ function checkData(
 ): void {
   rule(
     text.includes(`<data>${data}</data>`) || text.includes(inJson(data)) ||
-      // In JSON an empty text is handed in as null, and delivered as it came.
+      // In JSON an empty text is sent as null, and delivered unchanged.
       text.includes(inJson(data).replace('"t":""', '"t":null')) ||
-      // What was handed in as an empty text in JSON is the shortest XML.
+      // An empty text that was sent in JSON becomes the shortest XML.
       text.includes(`<data>${data.replace("<t></t>", "<t/>")}</data>`),
     "its data are as handed in",
   );
 }
 
-/** The data that `shop.ts` makes, in JSON. */
+/** The data of `shop.ts`, in JSON. */
 function inJson(data: string): string {
   return data.replace(
     /<n a="1">(.*)<\/n><t>(.*)<\/t>/,
@@ -142,7 +144,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Nothing is sent of a seller that is suspended. */
+/** Nothing is sent for a suspended seller. */
 function checkSuspended({ stage }: Scene, seller: Seller): void {
   for (const { from, to } of seller.suspensions) {
     const sent = stage.rows(
@@ -158,7 +160,7 @@ function checkSuspended({ stage }: Scene, seller: Seller): void {
   }
 }
 
-/** A secret is loaded so long before it signs, at most. */
+/** The longest time between loading a secret and signing with it. */
 const LOADED_MS = 30_000;
 
 /** A secret goes on signing for a day after another follows it. */
@@ -186,9 +188,9 @@ function checkSecrets(receipt: Receipt, sellers: readonly Seller[]): void {
   }
 }
 
-/** An attempt begins so soon if nothing is in its way. */
+/** The time within which an attempt begins if nothing prevents it. */
 const PROMPT_MS = 35;
-/** As many attempts may be in flight to one URL. */
+/** The most attempts in flight to one URL. */
 const IN_FLIGHT = 4;
 
 function checkPrompt({ stage }: Scene): void {
@@ -207,16 +209,21 @@ function checkPrompt({ stage }: Scene): void {
   hold(late.length === 0, "fair", "a delivery begins at once", late);
 }
 
-/** The earliest repetition: after 5 s, less a fifth. */
+/** The earliest retry: after 5 s, less a fifth. */
 const EARLIEST_MS = 4_000;
-/** So long it waits for an answer. */
+/** How long an attempt waits for the answer. */
 const TIMEOUT_MS = 20_000;
-/** What `busy` endpoints ask for. */
+/** The pause that `busy` endpoints request. */
 const RETRY_AFTER_MS = 30_000;
-/** An outcome that could not be recorded at once may be lost with its process. */
+/**
+ * An outcome that could not be recorded within this time may be lost with its
+ * process.
+ */
 const RECORDED_MS = 20_000;
 
-/** While nothing fails, nothing is sent again too early, or for no reason. */
+/**
+ * While nothing fails, no delivery is repeated too early, or without a reason.
+ */
 function checkRepetitions(
   { stage, trouble }: Scene,
   sellers: readonly Seller[],

@@ -1,4 +1,4 @@
-/** What has to hold when all faults are over. */
+/** Rules that must hold after all faults have ended. */
 import { createHash } from "node:crypto";
 import { child, textAt } from "../../support/app.ts";
 import type { XmlElement } from "../../../src/xml/decode.ts";
@@ -25,7 +25,7 @@ import { checkReviews } from "./reviewer.ts";
 import type { Seller } from "./seller.ts";
 import type { StockClient } from "./stock.ts";
 
-/** Everybody who knows what should be there. */
+/** The actors that know what should be stored. */
 export interface Witnesses {
   sellers: readonly Seller[];
   mirrors: readonly Mirror[];
@@ -38,30 +38,30 @@ export interface Witnesses {
 }
 
 /**
- * Two minutes, and the schedule of an image that is always tried again: 1, 5,
- * 30 and 120 s between tries, each of which may take as long as a time-out.
+ * Two minutes, and the longest schedule of an image: pauses of 1, 5, 30 and 120
+ * s between attempts, each of which may take as long as a time-out.
  */
 const SETTLED_MS = 120_000 + 156_000 + 5 * 60_000;
 const LOOK_MS = 3_000;
 /**
- * `/readyz` is asked so often, once a second, until it is 200: a probe that the
- * image store never answers takes 10 s, and the next begins 5 s later.
+ * How often `/readyz` is read, once a second, until it is 200: a probe that the
+ * image store never answers takes 10 s, and the next one begins 5 s later.
  */
 const READY_LOOKS = 20;
-/** The oldest that metrics may be, once they were looked at for 15 s. */
+/** The oldest that metrics may be after they were read for 15 s. */
 const SNAPSHOT_S = 30;
 const SNAPSHOT_LOOKS = 15;
-/** What failed up to so long ago may have cost a lease. */
+/** A fault up to this long ago may have cost a lease. */
 const AFTERMATH_MS = 60_000;
 /** Most of a minute: a look-up holds its slot until the resolver answers. */
 const EMPTY_LOOKS = 80;
-/** An answer of a host arrives within this. */
+/** The time within which an answer of a host arrives. */
 const ARRIVED_MS = 1_000;
-/** So many images are read. */
+/** How many images are read. */
 const READ_IMAGES = 4;
-/** A seller is told within this, or in an hour. */
+/** A seller gets a notice within this time, or in an hour. */
 const SOON_TOLD_MS = 60_000;
-/** Deliveries beyond this many failures wait for minutes and hours. */
+/** Deliveries with more failures than this wait for minutes and hours. */
 const SOON = 1;
 
 export class Ending {
@@ -121,12 +121,12 @@ export class Ending {
     checkImportEnds(this.#scene);
     checkMaintenance(this.#scene);
     checkCounters(this.#scene, this.#witnesses.sellers);
-    // Reading may have left something behind, too.
+    // Reading may also have left something in use.
     await this.#scene.caller.sleep(2_000);
     await this.#checkEmpty();
   }
 
-  /** What has not ended yet; null for nothing. */
+  /** What has not ended yet; null if everything has. */
   #left(): { what: string; seen: unknown } | null {
     const { stage, caller } = this.#scene;
     if (caller.outstanding.size > 0) {
@@ -177,7 +177,10 @@ export class Ending {
     return null;
   }
 
-  /** Each process is ready, if it has to start its image worker soon. */
+  /**
+   * Every process is ready, although it may have to start its image worker
+   * first.
+   */
   async #checkReady(): Promise<void> {
     const { stage, caller, world } = this.#scene;
     const key = world.operatorKey;
@@ -198,16 +201,19 @@ export class Ending {
     }
   }
 
-  /** A host that asks for time has it, unless an upload asks anew. */
+  /**
+   * A host that asks for a pause gets it, unless an upload requests the image
+   * again.
+   */
   #checkRetryAfter(): void {
     const { stage, trouble, world } = this.#scene;
-    // An import asks again once it is stored, or taken back.
+    // An import requests images when it is stored, or undone.
     const isAskedAnew = (kind: string) => /undo|retry|import/.test(kind);
     if (world.jumps || world.steps.some(({ kind }) => isAskedAnew(kind))) {
       return;
     }
     const refused = new Map<string, number>();
-    // Of a URL, how many uploads have probed it since it was last fetched.
+    // How many uploads have probed a URL since it was last fetched.
     const probes = new Map<string, number>();
     for (const { method, url, status, at } of stage.imageRequests()) {
       const since = refused.get(url);
@@ -219,7 +225,8 @@ export class Ending {
       const isRefused = (status === 429 || status === 503) && probed < 2;
       if (isRefused) refused.set(url, at);
       if (since === undefined) continue;
-      // Who asked may have ended before the answer arrived.
+      // The process that sent the request may have ended before the answer
+      // arrived.
       if (trouble.anyWithin(since - ARRIVED_MS, at)) continue;
       hold(
         at - since >= retryAfterOf(url),
@@ -231,7 +238,7 @@ export class Ending {
   }
 
   /** No error is logged that nothing explains. */
-  /** Each process goes on computing its metrics, every 10 s. */
+  /** Each process continues to compute its metrics, every 10 s. */
   async #checkMetrics(): Promise<void> {
     const { stage, caller, world } = this.#scene;
     const headers = { Authorization: `Bearer ${world.operatorKey}` };
@@ -263,7 +270,7 @@ export class Ending {
     hold(doubles.length === 0, "true", "an image is fetched once", doubles);
     if (world.sellers.some(({ hostile }) => hostile)) return;
     const unexplained = stage.errors()
-      // A refusal is judged where it is answered.
+      // A refusal is checked where it is answered.
       .filter(({ event }) => event !== "request_refused")
       .filter(({ at }) => !trouble.anyWithin(0, at));
     hold(
@@ -274,7 +281,7 @@ export class Ending {
     );
   }
 
-  /** What is held at every look was not given back. */
+  /** What is in use at every check was not given back. */
   async #checkEmpty(): Promise<void> {
     const { caller } = this.#scene;
     let held = this.#held();
@@ -296,7 +303,7 @@ export class Ending {
     await new Filters(this.#scene, seller, this.#random).check();
   }
 
-  /** The mirrors, and one that begins now, show what sellers read. */
+  /** The mirrors, and a new one, show what sellers read. */
   async checkFollowers(): Promise<void> {
     const scene = this.#scene;
     const fresh = new Mirror(scene, "a new mirror");
@@ -316,7 +323,7 @@ export class Ending {
     }
   }
 
-  /** What processes hold, and the leases in the database. */
+  /** What processes have in use, and the leases in the database. */
   #held(): Record<string, number> {
     const { stage } = this.#scene;
     const leases = stage.rows<{ name: string }>(
@@ -384,7 +391,7 @@ export class Ending {
     return reply!.xml!;
   }
 
-  /** What became of each image is what its host did. */
+  /** The outcome of each image matches its host. */
   #checkImages(
     product: XmlElement,
     seller: Seller,
@@ -409,11 +416,11 @@ export class Ending {
     }
   }
 
-  /** Who pulls events has each that was handed in, in order, once. */
+  /** A client that reads events gets each recorded one, in order, once. */
   async #checkEvents(): Promise<void> {
     const { jumps, isPrompt, processes, steps } = this.#scene.world;
-    // Events that are handed in at once have no order, nor do those of one
-    // millisecond that several processes take.
+    // Events that are sent at the same time have no order, nor have events of
+    // one millisecond that several processes receive.
     const areAtOnce = isPrompt || steps.some(({ actor }) => actor === "shop2");
     const haveOrder = !areAtOnce && processes.length === 1;
     const ordered = (ids: string[]) => haveOrder ? ids : ids.toSorted();
@@ -436,7 +443,7 @@ export class Ending {
     }
   }
 
-  /** The bytes of some images are those that their names stand for. */
+  /** Some images have the bytes for which their names stand. */
   async #checkBytes(hrefs: ReadonlySet<string>): Promise<void> {
     const { caller } = this.#scene;
     for (const path of [...hrefs].sort().slice(0, READ_IMAGES)) {

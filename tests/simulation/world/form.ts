@@ -1,14 +1,14 @@
-/** The form in which somebody speaks with the service: XML, or JSON. */
+/** The format that an actor uses: XML or JSON. */
 import { asJson } from "../../support/forms.ts";
 import type { Call } from "./caller.ts";
 
-/** What no part of an import contains. */
+/** Longer than any part of an import. */
 const GAP_BYTES = 2 * 1_024 * 1_024;
 export const GAP = `<!--${" ".repeat(GAP_BYTES)}-->`;
 
-/** The share of those who speak JSON. */
+/** The share of actors that use JSON. */
 export const JSON_SHARE = 0.35;
-/** Others answer the same in each form. */
+/** Paths whose answers differ between the formats. */
 const PATHS = /^\/(seller_api|operator_api|readyz|healthz)/;
 const ROOT = `{"products":[`;
 
@@ -20,7 +20,7 @@ export function mayBeJson({ path, headers }: Call): boolean {
 
 const STREAM = "text/event-stream";
 
-/** The `Accept` of who speaks JSON. */
+/** The `Accept` header of an actor that uses JSON. */
 export function acceptJson({ headers }: Call): string {
   return headers?.Accept === STREAM
     ? `${STREAM}, application/json;q=0.9`
@@ -28,8 +28,8 @@ export function acceptJson({ headers }: Call): string {
 }
 
 /**
- * What a document says, in JSON, with its gaps and the space behind it; null
- * where JSON cannot say it.
+ * A document in JSON, with its gaps and the space after it; null if JSON cannot
+ * express it.
  */
 export function inJson({ method, path, body }: Call): string | null {
   if (typeof body !== "string") return null;
@@ -45,7 +45,7 @@ export function inJson({ method, path, body }: Call): string | null {
   return `${ROOT}${parts.join(`,${" ".repeat(GAP_BYTES)}`)}]}`;
 }
 
-/** The entries of an array of products; null where JSON cannot say them. */
+/** The entries of an array of products; null if JSON cannot express them. */
 export function productsInJson(products: string): string | null {
   const url = urlOf("/seller_api/bulk_products");
   const json = asJson(`<products>${products}</products>`, {
@@ -55,12 +55,12 @@ export function productsInJson(products: string): string | null {
   return json && withNull(json.slice(ROOT.length, -"]}".length));
 }
 
-/** Empty elements are null, as most programs send them. */
+/** Writes empty elements as null, as most programs do. */
 function withNull(json: string): string {
   return json.replaceAll(':""', ":null");
 }
 
-/** Of a path with a query. */
+/** The URL of a path with a query. */
 export function urlOf(path: string): string {
   return `http://service${path}`;
 }

@@ -1,4 +1,4 @@
-/** Whoever of a seller looks after its webhooks, one thing after the other. */
+/** A seller's client that maintains its webhooks, one thing after the other. */
 import { TRIGGERS } from "../../../src/webhooks/trigger.ts";
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
@@ -13,7 +13,7 @@ import { Register } from "./register.ts";
 import type { Registration, Seller } from "./seller.ts";
 
 const WEBHOOKS = "/seller_api/webhooks";
-/** The triggers that a world uses; more would dilute it. */
+/** The triggers that a world uses; more of them would make each rarer. */
 export const USED_TRIGGERS = TRIGGERS.slice(0, 3);
 
 export type HookStep =
@@ -131,7 +131,7 @@ export class HookClient implements Actor {
     written.done();
   }
 
-  /** Lists the webhooks and compares them with what was registered. */
+  /** Lists the webhooks and compares them with those registered. */
   async list(random: Random): Promise<void> {
     const reply = await this.#send("GET", WEBHOOKS, random);
     if (reply === null) return;

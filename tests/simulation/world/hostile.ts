@@ -1,4 +1,4 @@
-/** Whoever tries to get more than a share, or to break something. */
+/** A seller that tries to get more than its share, or to break something. */
 import { gzipSync } from "node:zlib";
 import type { Random } from "../../support/random.ts";
 import type { Actor, Scene } from "./actor.ts";
@@ -26,7 +26,7 @@ export type HostileStep =
 const PRODUCT = "<product><sku>h</sku><title>H</title>" +
   '<price currency="SEK">1</price><quantity>1</quantity></product>';
 
-/** So many products are a list that is sent in pieces. */
+/** The answer with this many products is sent in pieces. */
 const LONG_LIST = 60;
 
 export class Hostile implements Actor {
@@ -101,7 +101,7 @@ export class Hostile implements Actor {
           () => this.#upload(120, (i) => imageUrl("silent", `many${i}`)),
         );
       case "stopped readers":
-        // A short answer is sent at once, whoever reads it.
+        // A short answer is sent at once, however it is read.
         await many(1, () => this.#upload(LONG_LIST));
         return await many(between(random, 1, 12), () => ({
           path: "/seller_api/products?limit=250",
@@ -161,7 +161,7 @@ export class Hostile implements Actor {
     await Promise.all(sent);
   }
 
-  /** What cannot be stored is refused. */
+  /** Requests that cannot be stored are refused. */
   async #refused(call: Partial<Call>, random: Random): Promise<void> {
     const { caller } = this.#scene;
     const whole = this.#call({ method: "POST", path: BULK, ...call });

@@ -1,12 +1,12 @@
 /**
  * The hosts that a world uses, by the first label of their names, and what
- * becomes of an image or a delivery there while the network does not fail.
+ * happens to an image or a delivery there while the network does not fail.
  */
 
-/** `refused` at the HEAD, the others after it. */
+/** `refused` at the HEAD; the others after it. */
 export type Fate = "stored" | "refused" | "failed";
 
-/** Each with its share of the images. */
+/** Each host's share of the images. */
 const IMAGE_HOSTS = {
   good: ["stored", 16],
   plain: ["stored", 3],
@@ -71,7 +71,7 @@ export type ImageHost = keyof typeof IMAGE_HOSTS;
 
 export const IMAGE_HOST_NAMES = Object.keys(IMAGE_HOSTS) as ImageHost[];
 
-/** Lots of the image hosts with one of these fates. */
+/** Weights of the image hosts with one of these fates. */
 export function imageHostLots(
   ...fates: readonly Fate[]
 ): Partial<Record<ImageHost, number>> {
@@ -82,18 +82,18 @@ export function imageHostLots(
   );
 }
 
-/** What an endpoint does with a delivery. */
+/** How an endpoint treats a delivery. */
 export type Manner =
-  /** Takes it at the first try. */
+  /** Accepts it at the first attempt. */
   | "takes"
-  /** Takes it at the second try. */
+  /** Accepts it at the second attempt. */
   | "hesitates"
-  /** Never takes it. */
+  /** Never accepts it. */
   | "fails"
   /** Answers 410. */
   | "leaves";
 
-/** Hosts that are asked with https. */
+/** Hosts whose URLs use https. */
 const SECURE: ReadonlySet<string> = new Set<ImageHost | Endpoint>([
   "dated",
   "chunked",
@@ -138,7 +138,7 @@ export type Endpoint = keyof typeof ENDPOINTS;
 
 export const ENDPOINT_NAMES = Object.keys(ENDPOINTS) as Endpoint[];
 
-/** Lots of the endpoints with one of these manners. */
+/** Weights of the endpoints with one of these manners. */
 export function endpointLots(...manners: readonly Manner[]): EndpointLots {
   return Object.fromEntries(
     Object.entries(ENDPOINTS)
@@ -149,7 +149,7 @@ export function endpointLots(...manners: readonly Manner[]): EndpointLots {
 
 export type EndpointLots = Readonly<Partial<Record<Endpoint, number>>>;
 
-/** Hosts that are done with at the first try. */
+/** Hosts that need only one attempt. */
 const PROMPT: ReadonlySet<string> = new Set<ImageHost>([
   "good",
   "plain",
@@ -163,14 +163,14 @@ const PROMPT: ReadonlySet<string> = new Set<ImageHost>([
   "twoway",
 ]);
 
-/** For how long hosts ask to wait, in milliseconds. */
+/** The pause that hosts request, in milliseconds. */
 const RETRY_AFTER_MS: Partial<Record<ImageHost, number>> = {
   hesitant: 20_000,
   busy: 30_000,
   limited: 5_000,
 };
 
-/** 0 if the host asks for nothing. */
+/** 0 if the host requests no pause. */
 export function retryAfterOf(url: string): number {
   return RETRY_AFTER_MS[hostOf(url) as ImageHost] ?? 0;
 }
@@ -196,8 +196,8 @@ export function mannerOf(url: string): Manner {
 }
 
 /**
- * Whether the webhook of a URL may be disabled: after 410, or where a clock lets
- * the five days pass after which failures disable it.
+ * Whether the webhook with a URL may be disabled: after a 410, or if a clock
+ * skips the five days after which failures disable it.
  */
 export function mayBeDisabled(url: string, jumps: boolean): boolean {
   const manner = mannerOf(url);

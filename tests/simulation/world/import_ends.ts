@@ -1,4 +1,6 @@
-/** The end of each import is an event, once; a dry run that is stored has two. */
+/**
+ * Each import that ends causes one event; a dry run that is stored causes two.
+ */
 import { sometimes } from "../../support/sometimes.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
@@ -29,7 +31,7 @@ export function checkImportEnds({ stage, world }: Scene): void {
   );
   const twice = [...told.values()].filter(({ length }) => length > 1);
   hold(twice.length === 0, "true", "no end of an import is told twice", twice);
-  // Others are arriving, or being deleted.
+  // Excludes imports that are arriving or being deleted.
   const imports = stage.rows<Ended>(
     "SELECT seller_no, id, state, dry_run FROM imports WHERE over_at > 0",
   );
@@ -57,7 +59,7 @@ export function checkImportEnds({ stage, world }: Scene): void {
   }
 }
 
-/** Data of the service's own are JSON; a delivery in XML has the same. */
+/** The service's own data are JSON; a delivery in XML has the same content. */
 function statusIn({ text }: Told): string {
   return /"status":"(\w+)"/.exec(text)?.[1] ?? "";
 }

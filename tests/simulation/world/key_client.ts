@@ -1,4 +1,4 @@
-/** Whoever of a seller looks after its keys, one thing after the other. */
+/** A seller's client that maintains its keys, one thing after the other. */
 import { type Scope, SCOPES } from "../../../src/sellers/scopes.ts";
 import { child, textAt } from "../../support/app.ts";
 import { nextOf } from "../../support/read_out.ts";
@@ -17,13 +17,13 @@ const KEYS = "/seller_api/keys";
 const DAY_MS = 86_400_000;
 /** A revoked key is refused after this long. */
 const REVOKED_MS = 1_000;
-/** Networks with the clients of a world, and without. */
+/** A network with the clients of a world, and one without. */
 const HOME = `${ADDRESS}/32`;
 const ELSEWHERE = "198.51.100.0/24";
 
 /** How long a key lasts that ends under a request. */
 const SHORT_MS = 2_000;
-/** How late the request then ends: it looks twice a second. */
+/** How late that request may end: it checks the key twice a second. */
 const LATE_MS = 2_000;
 
 export type KeyStep =
@@ -35,7 +35,7 @@ export type KeyStep =
   | "list"
   | "outlive";
 
-/** Requests, with the scopes that open them. */
+/** Requests, with the scopes that allow them. */
 const REQUESTS: readonly (readonly [string, string, readonly Scope[]])[] = [
   ["GET", "/seller_api/products?limit=1", ["read", "products"]],
   ["GET", "/seller_api/webhooks", ["read", "webhooks"]],
@@ -49,7 +49,10 @@ interface MadeKey {
   id: string;
   key: string;
   scopes: readonly Scope[];
-  /** Between these times, Unix milliseconds; null: none. */
+  /**
+   * The end is between these times, in Unix milliseconds; null if there is
+   * none.
+   */
   end: { from: number; to: number } | null;
   isHome: boolean;
   isRevoked: boolean;
@@ -89,7 +92,9 @@ export class KeyClient implements Actor {
     }
   }
 
-  /** With the seller's own key; null once the seller is removed. */
+  /**
+   * Sends a request with the seller's own key; null once the seller is removed.
+   */
   async #send(
     method: string,
     path: string,
@@ -128,7 +133,7 @@ export class KeyClient implements Actor {
     );
     if (sent === null) return;
     const { reply } = sent;
-    // It waited until after its end.
+    // The request waited until after the key's end.
     const isLate = at !== null && this.#scene.stage.latest() >= at;
     if (isLate && reply.status === 422) return;
     hold(reply.status === 200, "true", "a seller makes a key", reply.text);
@@ -141,7 +146,9 @@ export class KeyClient implements Actor {
     });
   }
 
-  /** Sends a request with the key; it is let in as far as it may. */
+  /**
+   * Sends a request with the key, which is accepted as far as the rights allow.
+   */
   async #use(key: MadeKey, random: Random): Promise<void> {
     const { caller, stage, world } = this.#scene;
     const [method, path, open] = pick(random, REQUESTS);
@@ -227,7 +234,7 @@ export class KeyClient implements Actor {
     return `${BULK}/${textAt(sent.reply.xml!, "transaction_id")}`;
   }
 
-  /** Where the list of events ends. */
+  /** The end of the list of events. */
   async #lastEvent(random: Random): Promise<string> {
     for (let after = "0";;) {
       const path = `/seller_api/events?limit=100&after=${after}`;
@@ -238,7 +245,7 @@ export class KeyClient implements Actor {
     }
   }
 
-  /** No key makes one that may do more than itself. */
+  /** No key can create one with more rights than its own. */
   async #exceed(key: MadeKey, random: Random): Promise<void> {
     const { caller, stage } = this.#scene;
     if (key.scopes.length === SCOPES.length || key.end !== null) return;
@@ -252,7 +259,7 @@ export class KeyClient implements Actor {
     hold(reply.status >= 400, "true", words, { key, answer: reply.text });
   }
 
-  /** The former one ends in a day; there is another one of its kind. */
+  /** The former key ends in a day; there is a new one with the same rights. */
   async #rotate(key: MadeKey, random: Random): Promise<void> {
     const { stage, world } = this.#scene;
     const from = stage.now();
@@ -297,7 +304,7 @@ export class KeyClient implements Actor {
     key.isRevoked = true;
   }
 
-  /** The list shows each key as it was made and changed. */
+  /** The list shows each key as it was created and changed. */
   async #list(random: Random): Promise<void> {
     const sent = await this.#send("GET", KEYS, random);
     if (sent === null) return;

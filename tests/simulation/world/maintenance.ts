@@ -1,14 +1,14 @@
-/** Each portion of maintenance is done once, by one process, in its time. */
+/** Each portion of maintenance is done once, by one process, in time. */
 import { MINUTE_MS } from "../../../src/lib/durations.ts";
 import type { Portion } from "../machine.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 
-/** Jobs of which each run is one portion, with the time between two runs. */
+/** Jobs with one portion in each run, with the time between two runs. */
 const EVERY_MS: Readonly<Record<string, number>> = { image_parts: MINUTE_MS };
-/** How late a run may begin: other jobs of the role come first. */
+/** How late a run may begin, because other jobs of the role come first. */
 const LATE_MS = 15_000;
-/** What failed up to so long ago may have made a run fail. */
+/** A fault up to this long ago may have made a run fail. */
 const AFTERMATH_MS = 90_000;
 
 export function checkMaintenance(scene: Scene): void {
@@ -22,9 +22,11 @@ export function checkMaintenance(scene: Scene): void {
   }
 }
 
-/** The first portion of a process comes after the last one of any other. */
+/**
+ * The first portion of a process comes after the last one of any other process.
+ */
 function checkOneAtATime(job: string, lives: readonly Portion[][]): void {
-  // In the order of their first portions.
+  // Sorted by their first portions.
   for (const [n, own] of lives.entries()) {
     const later = lives.slice(n + 1).filter(([{ at }]) => at < own.at(-1)!.at);
     hold(later.length === 0, "true", `${job} is done by one process`, {

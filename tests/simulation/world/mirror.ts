@@ -7,7 +7,7 @@ import type { Actor, Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import { pick } from "./choice.ts";
 
-/** A product as the feed shows it; images with their status and address. */
+/** A product as the feed shows it; images with status and address. */
 export interface Shown {
   seller: string;
   /** The source of its elements. */
@@ -20,9 +20,9 @@ export class Mirror implements Actor {
   readonly #scene: Scene;
   readonly #name: string;
   #cursor: string | null = null;
-  /** By id. */
+  /** Products by id. */
   readonly products = new Map<string, Shown>();
-  /** Ids of products that were deleted. */
+  /** Ids of deleted products. */
   readonly deleted = new Set<string>();
 
   constructor(scene: Scene, name: string) {
@@ -32,7 +32,7 @@ export class Mirror implements Actor {
 
   async do(kind: MirrorStep, random: Random): Promise<void> {
     if (kind === "catch up") return await this.catchUp(random);
-    // A page or two; the rest comes with a later step.
+    // Reads a page or two; a later step reads the rest.
     for (let pages = 1 + random.below(2); pages > 0; pages--) {
       if (!await this.#page(random, pick(random, [1, 7, 250]))) return;
     }
@@ -43,7 +43,7 @@ export class Mirror implements Actor {
     while (await this.#page(random, 250));
   }
 
-  /** False at the end. */
+  /** Returns false at the end. */
   async #page(random: Random, limit: number): Promise<boolean> {
     const after = this.#cursor === null ? "" : `&after=${this.#cursor}`;
     const { caller, world } = this.#scene;
@@ -84,7 +84,7 @@ export class Mirror implements Actor {
   }
 }
 
-/** Without lists of none, which XML leaves out and JSON does not. */
+/** Without empty lists, which XML leaves out and JSON does not. */
 export function sourceOf({ source }: XmlElement): string {
   return source.replaceAll(/<(categories|attributes|images)\/>/g, "");
 }

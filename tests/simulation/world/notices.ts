@@ -1,4 +1,4 @@
-/** What sellers and the operator were told. */
+/** Checks the notices that sellers and the operator received. */
 import { sometimes } from "../../support/sometimes.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
 import { LEASE_MS } from "../../../src/jobs/lease_queue.ts";
@@ -11,23 +11,29 @@ import { hold } from "./broken_rule.ts";
 import type { Seller } from "./seller.ts";
 import type { Stage } from "./stage.ts";
 
-/** From a notice to its mail, where the mail server is away at times. */
+/**
+ * The longest time from a notice to its mail, if the mail server is sometimes
+ * unreachable.
+ */
 const BEFORE_MAIL_MS = 2 * HOUR_MS;
-/** From the end of an import to its mail, where nothing takes long. */
+/**
+ * The longest time from the end of an import to its mail, if nothing takes
+ * long.
+ */
 const PROMPT_MS = 32_000;
 
-/** From a mail that may have been taken to its first repetition. */
+/** The time from a mail that may have been accepted to its first repetition. */
 const SENT_AGAIN_MS = 60_000;
 
-/** As long as a mail may be under way. */
+/** How long a mail may take to be sent. */
 const SENDING_MS = 30_000;
 
-/** Where a seller is told. */
+/** The mail address of a seller. */
 export function addressOf({ plan: { name } }: Seller): string {
   return `${name}@mail.example`;
 }
 
-/** Imports that nobody was told of, and nobody is to be told of soon. */
+/** Imports for which no notice was sent, and none is due soon. */
 export function untold({ stage, world }: Scene): unknown[] {
   if (!world.notices || world.jumps) return [];
   return stage.rows(
@@ -41,7 +47,7 @@ export function untold({ stage, world }: Scene): unknown[] {
   );
 }
 
-/** Each thing is told once, to whom it concerns, and not too often. */
+/** Each notice is sent once, to the right recipient, and not too often. */
 export function checkNotices(scene: Scene, sellers: readonly Seller[]): void {
   const { stage, world } = scene;
   const mails = Map.groupBy(stage.mails(), ({ to }) => to);
@@ -62,14 +68,14 @@ export function checkNotices(scene: Scene, sellers: readonly Seller[]): void {
   hold(orphans.length === 0, "empty", "no notice is of nobody", orphans);
 }
 
-/** The same mail may come again; another one may not tell the same. */
+/** The same mail may be repeated; another mail may not repeat a notice. */
 function checkMails(
   { stage, trouble, world }: Scene,
   { plan: { name } }: Seller,
   mails: readonly TakenMail[],
 ): void {
   const byId = Map.groupBy(mails, ({ id }) => id);
-  // It names its seller as it is called when it is sent.
+  // A mail names its seller by the name at the time of sending.
   const unnamed = (text: string) =>
     text.replaceAll(new RegExp(`\\b${name}(-\\d+)?\\b`, "g"), "<seller>");
   sometimes("a mail is sent again", mails.length - byId.size);
@@ -121,10 +127,10 @@ function hasRunAhead(stage: Stage, from: number, to: number): boolean {
 }
 
 /**
- * Whether a clock ran so far ahead that what was told is forgotten as old, and
- * was then set back to a time at which its import is new. To know it for as
- * long as the import is there, each sweep would have to pass over the notices
- * of months; so it is told twice then, rather than never.
+ * Whether a clock ran so far ahead that a notice was deleted as old, and was
+ * then set back to a time at which its import is new. To remember the notice as
+ * long as the import exists, each sweep would have to skip the notices of
+ * months. So the notice is sent twice rather than never.
  */
 function mayForget(stage: Stage, mail: TakenMail, to: number): boolean {
   const { at: from, date } = mail;
@@ -141,7 +147,7 @@ interface ImportNotice {
   told_at: number | null;
 }
 
-/** What is known to be told was told; and soon, where nothing fails. */
+/** Imports with an end have a notice; soon, if nothing fails. */
 function checkImports({ stage, world }: Scene, sellers: readonly Seller[]) {
   const rows = stage.rows<ImportNotice>(
     `SELECT sellers.id AS seller, imports.id, imports.over_at, notices.told_at
@@ -157,7 +163,7 @@ function checkImports({ stage, world }: Scene, sellers: readonly Seller[]) {
     const mail = stage.mails().find(({ to, text, at }) =>
       to === addressOf(seller) &&
       (text.includes(`#/imports/${id}`) ||
-        // Of more than a few a mail names the number alone.
+        // For more than a few imports, a mail has only their number.
         startedAt + at >= over_at &&
           /^\d+ imports have finished\.$/m.test(text))
     );
@@ -174,14 +180,15 @@ function checkImports({ stage, world }: Scene, sellers: readonly Seller[]) {
   sometimes("an import is told", rows.length);
 }
 
-/** What has no row is told as of a whole part of the day this long. */
+/** A notice without a row has a time rounded down to this. */
 const SAME_MS = 5 * MINUTE_MS;
-/** Less than what is told once more takes to be over, and to begin again. */
+/** Less than a repeated notice takes to end and to begin again. */
 const GOES_ON_MS = 20_000;
 
 /**
- * Each request is signed, and says the same when it is sent again: its id is
- * that of its words. What a process goes on telling without a row has one id.
+ * Each request is signed, and has the same content when it is repeated: its id
+ * depends on the content. A condition that a process reports without a row
+ * keeps one id.
  */
 function checkRequests({ stage, world }: Scene): void {
   const requests = stage.operatorRequests();

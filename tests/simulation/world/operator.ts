@@ -1,4 +1,4 @@
-/** The operator, who steers sellers and looks at what they do. */
+/** The operator, who manages sellers and views their data. */
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
 import { valueOf } from "../../support/read_out.ts";
@@ -21,7 +21,7 @@ export type OperatorStep =
   | "look"
   | "scrape";
 
-/** Everything that an operator may look at. */
+/** Everything that an operator may view. */
 const LOOKS = [
   `${SELLERS}?limit=2`,
   "/operator_api/audit?limit=5",
@@ -75,7 +75,7 @@ export class Operator implements Actor {
     return reply!;
   }
 
-  /** Nobody repeats what is only looked at. */
+  /** A view is not repeated. */
   async #look(path: string, random: Random): Promise<void> {
     const { caller, world: { operatorKey: key } } = this.#scene;
     await caller.once("operator", { method: "GET", path, key }, random);
@@ -89,7 +89,7 @@ export class Operator implements Actor {
   ): Promise<void> {
     const path = `${SELLERS}/${seller.id}/attribute/${attribute}/${value}`;
     const { status, text } = await this.#send("PUT", path, random);
-    // Another operator may have removed it.
+    // Another operator may have removed the seller.
     if (seller.removed) return;
     hold(status === 204, "true", `PUT ${path}: 204 is expected`, text);
   }
@@ -100,7 +100,7 @@ export class Operator implements Actor {
     seller.name = name;
   }
 
-  /** For a while; clients wait until it is over. */
+  /** Suspends a seller for a while; clients wait until that ends. */
   async #suspend(seller: Seller, random: Random): Promise<void> {
     const { caller, stage, trouble } = this.#scene;
     const { end } = trouble.shakeOn("a seller is suspended");
@@ -112,7 +112,7 @@ export class Operator implements Actor {
     end();
   }
 
-  /** For good, unless it is the only one. */
+  /** Removes a seller, unless it is the only one. */
   async #remove(seller: Seller, random: Random): Promise<void> {
     const others = this.#sellers.filter((one) => one !== seller);
     if (others.every(({ removed }) => removed)) return;
@@ -145,7 +145,7 @@ export class Operator implements Actor {
     await this.#set(seller, attribute, value, random);
   }
 
-  /** A new key, then the old one is revoked. */
+  /** Creates a new key, then revokes the old one. */
   async #exchangeKey(seller: Seller, random: Random): Promise<void> {
     const made = await this.#send(
       "POST",
@@ -188,7 +188,7 @@ export class Operator implements Actor {
     );
   }
 
-  /** A key that is revoked is refused within a second. */
+  /** A revoked key is refused within a second. */
   async #tryRevoked(key: string, random: Random): Promise<void> {
     const { caller } = this.#scene;
     await caller.sleep(REVOKED_MS);

@@ -1,4 +1,4 @@
-/** What fails: whole processes, and whatever the stage lets fail. */
+/** Faults: of whole processes, and of whatever the stage can let fail. */
 import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { Random } from "../../support/random.ts";
 import { sometimes } from "../../support/sometimes.ts";
@@ -29,34 +29,37 @@ export type OutageStep =
   | "forget mails"
   | "tell nobody";
 
-/** What failed up to so long ago may keep a worker from giving up its jobs. */
+/** A fault up to this long ago may prevent a worker from giving up its jobs. */
 const SOUND_MS = 5_000;
-/** How long something fails. */
+/** How long a fault lasts. */
 const TIMES = [10, 400, 3_000, 12_000, 30_000];
-/** The longest that it waits for a process at a place. */
+/** The longest wait for a process at a place. */
 const AT_PLACE_MS = 40_000;
-/** As many writes as a seller makes in a while. */
+/** Long enough for several writes of a seller. */
 const COMMITS_FAIL_MS = 2_000;
-/** From an import to its mail. */
+/** Longer than from an import to its mail. */
 const MAILS_FORGOTTEN_MS = 60_000;
-/** How often, and how long, it looks for work in progress. */
+/** The interval and the longest time of checks for work in progress. */
 const LOOK_MS = 25;
 const LOOKS = 800;
-/** The longest that it waits for an image to be stored. */
+/** The longest wait for a stored image. */
 const IMAGE_MS = 8_000;
-/** What is in progress for so long takes long. */
+/** Work in progress for this long takes long. */
 const LONG_MS = 250;
-/** And for a read that waits for others, which last longer. */
+/** The same for a read that waits for others, which takes longer. */
 const LOOK_FOR_READ_MS = 250;
 const LOOKS_FOR_READ = 1_200;
-/** What is old is deleted so soon after a start. */
+/** How soon after a start old data are deleted. */
 const SWEPT_MS = 2_000;
-/** What failed up to so long ago may leave something behind. */
+/** A fault up to this long ago may leave something in use. */
 const AFTERMATH_MS = 60_000;
 const NIGHT_MS = 25 * 3_600_000;
-/** Within this the operator is told what goes on, if it can be. */
+/**
+ * The time within which the operator gets a notice of a lasting condition, if
+ * it can be sent.
+ */
 const TOLD_MS = 15_000;
-/** How far a clock moves. */
+/** By how many hours a clock is set. */
 const HOURS = [-30, -1, -0.01, 0.01, 1, 25, 24 * 8];
 
 const LEASES = `SELECT id FROM images WHERE lease_id IS NOT NULL
@@ -91,7 +94,7 @@ export class Outages implements Actor {
     if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
     else if (kind === "stop a delivery") await this.#slowDelivery();
     else if (kind === "stop an image") {
-      // At a moment that is over after some milliseconds.
+      // A moment that lasts only a few milliseconds.
       await stage.imageStored(IMAGE_MS);
       await this.#scene.caller.sleep(random.next());
     } else if (!kind.startsWith("clock") && chance(random, 0.7)) {
@@ -125,7 +128,7 @@ export class Outages implements Actor {
     }
   }
 
-  /** Kills the first process that is at a place of the source. */
+  /** Kills the first process that reaches a place of the source. */
   async #killAt(place: PlaceOfKill, random: Random): Promise<void> {
     const { stage } = this.#scene;
     const passes = passesOf(place, random);
@@ -136,7 +139,7 @@ export class Outages implements Actor {
     await this.#restart(process, random);
   }
 
-  /** Waits for a moment at which a read waits. */
+  /** Waits until a read waits. */
   async #waitingRead(): Promise<void> {
     const { stage, caller, world } = this.#scene;
     const mayCome = ({ kind }: Step) => kind === "stopped readers";
@@ -148,7 +151,7 @@ export class Outages implements Actor {
     }
   }
 
-  /** Waits for a moment at which a delivery takes long. */
+  /** Waits until a delivery takes long. */
   async #slowDelivery(): Promise<void> {
     const { stage, caller } = this.#scene;
     const sql = "SELECT id FROM deliveries WHERE lease_id IS NOT NULL";
@@ -162,7 +165,7 @@ export class Outages implements Actor {
     }
   }
 
-  /** Waits for a moment at which images or deliveries are in progress. */
+  /** Waits until images or deliveries are in progress. */
   async #opportunity(random: Random): Promise<void> {
     const { stage, caller } = this.#scene;
     const lastsMs = chance(random, 0.5) ? LONG_MS : 0;
@@ -175,7 +178,7 @@ export class Outages implements Actor {
     await caller.sleep(LOOK_MS * 4 * random.next() ** 3);
   }
 
-  /** Whether something is in progress, and stays so. */
+  /** Whether work is in progress, and remains so. */
   async #isBusy(lastsMs: number): Promise<boolean> {
     const { stage, caller } = this.#scene;
     const leases = () => {
@@ -188,7 +191,7 @@ export class Outages implements Actor {
     return !begun.isDisjointFrom(leases());
   }
 
-  /** Whoever is stopped gives back what it had claimed. */
+  /** A process that is stopped gives back what it had claimed. */
   async #stop(process: SimulatedProcess): Promise<void> {
     const { stage, trouble, world } = this.#scene;
     stage.scheduler.trace(() => `${process.name} is stopped`);
@@ -232,7 +235,7 @@ export class Outages implements Actor {
     hold(lost.length === 0, "true", "a stop keeps what was fetched", lost);
   }
 
-  /** The whole service is away for more than a day. */
+  /** The whole service is stopped for more than a day. */
   async #night(random: Random): Promise<void> {
     const { stage, world, caller } = this.#scene;
     if (!world.jumps) return;
@@ -271,7 +274,7 @@ export class Outages implements Actor {
     stage.scheduler.trace(() => `the clock moves by ${hours} h`);
     stage.moveClock(hours * 3_600_000);
     trouble.shake(CLOCK_MOVES);
-    // Until every process has noticed.
+    // Long enough for every process to notice.
     await caller.sleep(2_500);
   }
 
@@ -288,7 +291,7 @@ export class Outages implements Actor {
     end();
   }
 
-  /** Starts a process; while it cannot, again and again. */
+  /** Starts a process; repeats that while it fails. */
   async start(process: SimulatedProcess): Promise<void> {
     const { stage, caller, trouble } = this.#scene;
     while (!process.running) {
@@ -315,7 +318,7 @@ export class Outages implements Actor {
     for (const fault of chosen) trouble.end(fault);
   }
 
-  /** A fault of this name, if there is one. */
+  /** The fault with this name begins, if the world has it. */
   async #failFor(ms: number, name: string): Promise<void> {
     const { stage, trouble, caller } = this.#scene;
     const fault = stage.faults.find((one) => one.name === name);
@@ -325,7 +328,10 @@ export class Outages implements Actor {
     trouble.end(fault);
   }
 
-  /** Nothing can be stored, for two reasons, nor is the operator reached. */
+  /**
+   * Nothing can be stored, for two reasons, and the operator cannot be reached
+   * either.
+   */
   async #tellNobody(random: Random): Promise<void> {
     const { stage, trouble, caller } = this.#scene;
     const named = (name: RegExp) =>
@@ -340,7 +346,7 @@ export class Outages implements Actor {
     trouble.end(silence);
   }
 
-  /** Somebody backs up, most often while something of ours fails. */
+  /** Makes a backup, most often during a fault of the service. */
   async #backUp(random: Random): Promise<void> {
     const { stage, trouble, caller } = this.#scene;
     const faults = stage.faults.filter(({ of }) => of === "ours");

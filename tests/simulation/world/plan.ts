@@ -1,4 +1,4 @@
-/** What everybody in a world does, and when. */
+/** What every actor in a world does, and when. */
 import type { Random } from "../../support/random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { killBetween } from "./between_commits.ts";
@@ -21,20 +21,20 @@ import type { SellerPlan } from "./seller.ts";
 import type { ShopStep } from "./shop.ts";
 import type { StockStep } from "./stock.ts";
 
-/** Something that somebody does. */
+/** A step of an actor. */
 export interface Step {
-  /** As in "acme/1 #3"; names its random numbers. */
+  /** An id such as "acme/1 #3", which names the step's random numbers. */
   id: string;
-  /** As in "acme/1". */
+  /** A name such as "acme/1". */
   actor: string;
-  /** Virtual milliseconds after the actor's step before it. */
+  /** Virtual milliseconds after the actor's previous step. */
   afterMs: number;
   kind: string;
 }
 
 /**
- * What a world is about. A rare thing needs several others at the same moment,
- * and happens where there is little else.
+ * The emphasis of a world. A rare case needs several events at the same moment,
+ * and happens in worlds with little else.
  */
 export type Theme =
   | "everything"
@@ -50,9 +50,9 @@ export type Theme =
 
 /** The share of worlds with a kill between two commits. */
 const KILLS = 0.35;
-/** The share of worlds in which work has a price. */
+/** The share of worlds in which work takes time. */
 const WORK = 0.03;
-/** The share of worlds in which much is done to little. */
+/** The share of worlds in which few rows are changed often. */
 const NARROW = 0.08;
 const THEMES: Readonly<Record<Exclude<Theme, "work" | "narrow">, number>> = {
   everything: 10,
@@ -109,7 +109,7 @@ const CROWD: Readonly<Record<CrowdStep, number>> = {
   "lists at once": 1,
   "mixed": 3,
   "mistakes": 2,
-  // Other clients of the seller would wait, too.
+  // Other clients of the seller would also wait.
   "stopped readers": 0,
   "slow readers": 0,
 };
@@ -142,7 +142,7 @@ const STOCK: Readonly<Record<StockStep, number>> = {
   file: 3,
   read: 3,
 };
-/** Worlds with several writers of one product, and others that are rare. */
+/** Worlds with several writers of one product, and other rare ones. */
 const OTHERS: readonly Theme[] = [
   "everything",
   "deliveries",
@@ -178,7 +178,7 @@ const REVIEW: Readonly<Record<ReviewStep, number>> = {
   "decide": 3,
   "end": 0,
 };
-/** What changes how events are delivered. */
+/** Steps that change how events are delivered. */
 const STEERING: Readonly<Partial<Record<OperatorStep, number>>> = {
   "suspend": 2,
   "rotate a secret": 1,
@@ -223,7 +223,7 @@ const BURDEN: Readonly<Record<BurdenStep, number>> = {
   "reads of all kinds": 2,
 };
 
-/** Uploads whose images have to be fetched. */
+/** Uploads whose images must be fetched. */
 const IMAGES: Readonly<Partial<Record<CatalogueStep, number>>> = {
   "upload": 8,
   "import": 1,
@@ -233,7 +233,7 @@ const IMAGES: Readonly<Partial<Record<CatalogueStep, number>>> = {
   "stream": 1,
   "retry images": 1,
 };
-/** Changes of a catalogue, which are taken back. */
+/** Changes of a catalogue that are undone. */
 const CHANGES: Readonly<Partial<Record<CatalogueStep, number>>> = {
   ...CATALOGUE,
   "attribute": 8,
@@ -249,7 +249,7 @@ const CRASHES: Readonly<Partial<Record<OutageStep, number>>> = {
 const FOLLOW = { follow: 1 };
 const PULL: Readonly<Record<PullStep, number>> = { pull: 2, wait: 1 };
 
-/** Draws so many steps of somebody. */
+/** Draws a number of steps for an actor. */
 type Add = <T extends string>(
   actor: string,
   count: number,
@@ -405,7 +405,7 @@ function drawSeller(
   }
 }
 
-/** Events are delivered, and processes end meanwhile. */
+/** Events are delivered while processes end. */
 function drawDeliveries(
   [{ name }]: readonly SellerPlan[],
   random: Random,
@@ -420,7 +420,7 @@ function drawDeliveries(
   add("outages2", between(random, 2, 4), { "stop a delivery": 1 }, 2_000);
 }
 
-/** Images are fetched, and what that needs fails meanwhile. */
+/** Images are fetched while the parts that they need fail. */
 function drawImages(
   [{ name }]: readonly SellerPlan[],
   random: Random,
@@ -434,7 +434,7 @@ function drawImages(
   add("outages2", between(random, 3, 7), { "stop an image": 1 }, 1_500);
 }
 
-/** A catalogue changes much, and is taken back. */
+/** A catalogue changes much, and changes are undone. */
 function drawChanges(
   [{ name }]: readonly SellerPlan[],
   random: Random,
@@ -451,12 +451,12 @@ function drawChanges(
     if (chance(random, 0.5)) add(`${name}/events`, 3, PULL, 3_000);
   }
   if (!chance(random, 0.4)) return;
-  // What is changed while a clock is behind comes after all that was read.
+  // A change while a clock is behind comes after everything that was read.
   add("outages2", 1, { "clock back": 1 }, 1_000);
   add("mirror2", between(random, 6, 16), { "catch up": 1 }, 800);
 }
 
-/** What wakes somebody does so at once. */
+/** Wake-ups take effect at once. */
 function drawPrompt(
   [{ name, rateLimit }]: readonly SellerPlan[],
   random: Random,
@@ -470,7 +470,7 @@ function drawPrompt(
   add(`${name}/events`, 5, { wait: 1 }, 1_000);
 }
 
-/** Nothing fails; several processes have to notice what the others do. */
+/** Nothing fails; several processes must notice each other's changes. */
 function drawSeveral(
   [{ name, rateLimit }]: readonly SellerPlan[],
   random: Random,
@@ -485,7 +485,7 @@ function drawSeveral(
   add("shop", between(random, 8, 16), SHOP, pick(random, [500, 3_000]));
 }
 
-/** Days pass, in which what is old is deleted. */
+/** Days pass, and old data are deleted. */
 function drawDays(
   sellers: readonly SellerPlan[],
   random: Random,
@@ -506,7 +506,7 @@ const FREE = {
   productLimit: null,
   rateLimit: null,
 };
-/** Of which nothing is limited. */
+/** Sellers without limits. */
 export const PLAIN_SELLERS: readonly SellerPlan[] = [
   { name: "acme", ...FREE },
   { name: "bolt", ...FREE },
@@ -516,7 +516,9 @@ function drawWork(_: readonly SellerPlan[], random: Random, add: Add): void {
   add(`${PLAIN_SELLERS[0].name}/burden`, between(random, 2, 5), BURDEN, 500);
 }
 
-/** Much is done to one product of a seller, and to the stock of another one. */
+/**
+ * One product of a seller, and the stock of another seller, are changed often.
+ */
 function drawNarrow(_: readonly SellerPlan[], random: Random, add: Add): void {
   const [{ name: first }, { name: second }] = PLAIN_SELLERS;
   const paceMs = pick(random, [20, 300, 2_000]);
@@ -536,7 +538,7 @@ function drawNarrow(_: readonly SellerPlan[], random: Random, add: Add): void {
   add("outages", between(random, 2, 5), CRASHES, 3_000);
 }
 
-/** Where nothing else happens, nothing else wakes what was forgotten. */
+/** Nothing else happens, so nothing else wakes what was forgotten. */
 function drawCrowds(
   sellers: readonly SellerPlan[],
   random: Random,

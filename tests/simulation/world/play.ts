@@ -1,4 +1,6 @@
-/** Plays a world on a stage: everybody's steps, then the end of all faults. */
+/**
+ * Runs a world on a stage: the steps of all actors, then the end of all faults.
+ */
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
 import type { Actor, Scene } from "./actor.ts";
@@ -32,23 +34,23 @@ import { Watch } from "./watch.ts";
 import type { World } from "./world.ts";
 
 const SELLERS = "/operator_api/sellers";
-/** How often `/readyz` is asked. */
+/** How often `/readyz` is read. */
 const WATCH_MS = 9_000;
 
 export interface PlayOptions {
-  /** Ids of steps that are left out, to find the smallest world. */
+  /** Ids of steps to leave out, for finding the smallest world. */
   without?: ReadonlySet<string>;
-  /** Told when everybody's steps are done: no fault may begin from now on. */
+  /** Called when all steps are done: no fault may begin from now on. */
   calm?: () => void;
 }
 
-/** What a world came to, for the log of a run. */
+/** Statistics of a world, for the log of a run. */
 export interface Played {
-  /** How often which kind of request was answered how. */
+  /** How often each kind of request got which answer. */
   answers: ReadonlyMap<string, number>;
 }
 
-/** Rejects with a `BrokenRule` at the first rule that does not hold. */
+/** Rejects with a `BrokenRule` at the first broken rule. */
 export async function play(
   stage: Stage,
   world: World,
@@ -61,7 +63,7 @@ export async function play(
   return await Promise.race([played, failure.promise]);
 }
 
-/** Everybody in a world. */
+/** All actors of a world. */
 class Troupe {
   readonly #scene: Scene;
   readonly #actors = new Map<string, Actor>();

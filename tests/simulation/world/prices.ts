@@ -1,6 +1,6 @@
 /**
  * A price that is changed hundreds of times, in several currencies, on the
- * product whose quantity others change: its history and its lowest price are
+ * product whose quantity others change. Its history and its lowest price equal
  * those of a model.
  */
 import type { XmlElement } from "../../../src/xml/decode.ts";
@@ -24,11 +24,11 @@ interface Price {
   currency: string;
 }
 
-/** A price that was followed by another one. */
+/** A price that another one has replaced. */
 interface Change {
   from: Price;
   to: Price;
-  /** `attribute`, or `upload` or `undo`, with an id. */
+  /** `attribute`; or `upload` or `undo` with an id. */
   by: string;
 }
 
@@ -39,7 +39,7 @@ export class PriceClient implements Actor {
   readonly #counter: Counter;
   readonly #name: string;
   #price: Price;
-  /** The oldest one first. */
+  /** The oldest first. */
   readonly #changes: Change[] = [];
   #requests = 0;
 
@@ -64,7 +64,7 @@ export class PriceClient implements Actor {
     }
   }
 
-  /** The history and the lowest price are the model's. */
+  /** The history and the lowest price equal the model's. */
   async check(random: Random): Promise<void> {
     const { seller } = this.#counter;
     const shown: XmlElement[] = [];
@@ -121,7 +121,7 @@ export class PriceClient implements Actor {
     }
   }
 
-  /** The currency stays. */
+  /** Sets the price in the current currency. */
   async #put(amount: string, random: Random): Promise<void> {
     const path = `${this.#path}/attribute/price/${amount}`;
     const reply = await this.#send("PUT", path, random);

@@ -1,4 +1,4 @@
-/** Whoever of a seller pulls its events, and keeps the cursor. */
+/** A seller's client that reads its events, and keeps the cursor. */
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
 import { nextOf } from "../../support/read_out.ts";
@@ -18,12 +18,12 @@ export class Puller implements Actor {
   readonly #scene: Scene;
   readonly #name: string;
   #cursor = "0";
-  /** Ids of events, in the order in which they came. */
+  /** Ids of events, in the order of arrival. */
   readonly pulled: string[] = [];
 
   readonly #trigger: string | null;
 
-  /** @param trigger of the events that it pulls; null: all. */
+  /** @param trigger the trigger whose events it reads; null for all */
   constructor(
     scene: Scene,
     seller: Seller,
@@ -41,13 +41,13 @@ export class Puller implements Actor {
     const seconds = kind === "wait" ? pick(random, [1, 5, 30]) : 0;
     const limit = pick(random, [1, 3, 100]);
     let count = await this.#page(random, limit, seconds);
-    // A page may have fewer events than there are; an empty one may not.
+    // A page may have fewer events than there are, but not none.
     while (count > 0 && count < limit) {
       count = await this.#page(random, limit, 0);
     }
   }
 
-  /** What it has to find, in the order in which it was handed in. */
+  /** The events that it must get, in the order in which they were sent. */
   get handedIn(): KnownEvent[] {
     return this.seller.events.filter(({ trigger }) =>
       this.#trigger === null || trigger === this.#trigger
@@ -80,7 +80,7 @@ export class Puller implements Actor {
     if (key.removed) return 0;
     hold(reply!.status === 200, "true", "events are answered", reply!.text);
     const { children } = child(reply!.xml!, "events");
-    // The service's own: checkReviews counts those of reviews.
+    // Excludes the service's own events; checkReviews counts those of reviews.
     const handedIn = children.filter((one) => {
       const trigger = textAt(one, "trigger");
       return !trigger.startsWith("product_") && trigger !== "import_finished";
@@ -95,7 +95,7 @@ export class Puller implements Actor {
     return children.length;
   }
 
-  /** A wait ends at once with the first event that comes. */
+  /** A wait ends at once with the first event. */
   #checkPrompt(begun: number, ids: readonly string[]): void {
     // A request that is refused for its rate is sent again much later.
     if (!wakesAtOnce(this.#scene) || isTight(this.#scene, this.seller)) return;
@@ -114,7 +114,10 @@ export class Puller implements Actor {
     );
   }
 
-  /** All that was there when it asked, or came early enough while it waited. */
+  /**
+   * It gets all events that existed at the request, or came early enough during
+   * its wait.
+   */
   #checkComplete(begun: number, wait: number): void {
     const { stage: { scheduler }, trouble, world } = this.#scene;
     if (world.jumps) return;

@@ -1,31 +1,34 @@
 /**
  * A value that several clients write and read at the same time. A read may show
- * what was written last, or what was being written meanwhile; nothing older,
- * and nothing that nobody wrote.
+ * the last value, or one that was being written meanwhile; never an older one,
+ * or one that nobody wrote.
  */
 
 interface Write<T> {
   value: T;
   begun: number;
-  /** Infinity while it may still happen. */
+  /** Infinity while the write may still happen. */
   ended: number;
 }
 
 export class Register<T> {
   #writes: Write<T>[];
-  /** Moments, in their order. */
+  /** Counts moments. */
   #ticks = 0;
 
   constructor(first: T) {
     this.#writes = [{ value: first, begun: -1, ended: -1 }];
   }
 
-  /** A moment, for `possible`. */
+  /** The current moment, for `possible`. */
   now(): number {
     return this.#ticks++;
   }
 
-  /** A write begins; call one of the functions when it is known what it did. */
+  /**
+   * A write begins; call one of the returned functions once its outcome is
+   * known.
+   */
   write(value: T): { done: () => void; refused: () => void } {
     const write = { value, begun: this.#ticks++, ended: Infinity };
     this.#writes.push(write);
@@ -40,7 +43,7 @@ export class Register<T> {
     };
   }
 
-  /** What a read that began at `begun` and ends now may show. */
+  /** The values that a read may show which began at `begun` and ends now. */
   possible(begun: number): T[] {
     return this.#writes.filter((write) =>
       !this.#writes.some((later) =>
@@ -49,12 +52,12 @@ export class Register<T> {
     ).map(({ value }) => value);
   }
 
-  /** What it may be now. */
+  /** The possible values now. */
   get values(): T[] {
     return this.possible(this.#ticks++);
   }
 
-  /** Keeps a hundred of those that nothing can show any more. */
+  /** Keeps a hundred of the values that no read can show any more. */
   #forget(): void {
     if (this.#writes.length > 200) this.#writes.splice(0, 100);
   }

@@ -1,4 +1,4 @@
-/** Whoever reviews the products of a seller for the operator. */
+/** A reviewer who reviews the products of a seller for the operator. */
 import type { DetailCode } from "../../../src/lib/errors.ts";
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
@@ -10,11 +10,11 @@ import type { Seller } from "./seller.ts";
 
 export type ReviewStep = "policy" | "decide" | "end";
 
-/** How often, and how long, it looks for something to decide. */
+/** The interval and the longest time of checks for something to decide. */
 const LOOK_MS = 100;
 const LOOKS = 50;
 
-/** A product was changed or deleted, or the policy ended. */
+/** A product was changed or deleted, or the policy has ended. */
 const TOO_LATE: readonly DetailCode[] = ["changed_since", "unknown_id"];
 
 const POLICIES = ["new", "changes", "changes", "none"];
@@ -49,7 +49,7 @@ export class Reviewer implements Actor {
     hold(status === 204, "true", `PUT ${path}: 204 is expected`, text);
   }
 
-  /** Decides about what it read a moment ago. */
+  /** Decides about products that it has just read. */
   async #decide(random: Random): Promise<void> {
     const { caller } = this.#scene;
     await this.#pending(chance(random, 0.5));
@@ -57,7 +57,7 @@ export class Reviewer implements Actor {
     const { status, text, xml } = await this.#send("GET", path, random);
     if (this.#seller.removed) return;
     hold(status === 200, "true", "reviews are listed", text);
-    // What it leaves is changed further.
+    // The products left over are changed further.
     const products = child(xml!, "reviews").children
       .filter(() => chance(random, 0.7));
     if (products.length === 0) return;
@@ -88,7 +88,10 @@ export class Reviewer implements Actor {
     if (answer.status === 200) sometimes("products reviewed", decisions.length);
   }
 
-  /** Waits until a product waits; `again`: one that was approved before. */
+  /**
+   * Waits until a product waits for a review; `again`: one that was approved
+   * before.
+   */
   async #pending(again: boolean): Promise<void> {
     const { caller, stage } = this.#scene;
     const sql = `SELECT 1 FROM products WHERE review_state = 'pending'
@@ -108,12 +111,12 @@ export class Reviewer implements Actor {
   }
 }
 
-/** Each decision in the audit log has its event, and each event its decision. */
+/** Each decision in the audit log has an event, and each event a decision. */
 export function checkReviews(
   { stage, world }: Scene,
   sellers: readonly Seller[],
 ): void {
-  // What is old is deleted.
+  // Old events are deleted.
   if (world.jumps) return;
   const removed = sellers.filter((seller) => seller.removed)
     .map(({ id }) => id);

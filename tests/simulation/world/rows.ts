@@ -4,7 +4,7 @@ import type { Random } from "../../support/random.ts";
 import { chance, pick, weighted } from "./choice.ts";
 import { fateOf, type ImageHost, imageHostLots, imageUrl } from "./hosts.ts";
 
-/** A mistake that is sent, and the code of the detail that tells it. */
+/** A mistake in a row, and the detail code that reports it. */
 export interface Flaw {
   xml: string;
   code: string;
@@ -13,9 +13,9 @@ export interface Flaw {
 export interface DrawnRow {
   row: Row;
   flaw: Flaw | null;
-  /** Of its images. */
+  /** URLs of its images. */
   urls: string[];
-  /** It cannot be stored, whatever the rest is. */
+  /** Whether it cannot be stored in any case. */
   isBad: boolean;
 }
 
@@ -27,22 +27,22 @@ const FLAWS: readonly Flaw[] = [
   { xml: `<parent_sku>${"x".repeat(65)}</parent_sku>`, code: "too_long" },
 ];
 
-/** A value that it does not have. */
+/** An expected value that the product does not have. */
 const CHANGED: Flaw = { xml: "", code: "changed_since" };
 
 const PRICES = [10, 20, 30];
 const LONG = "A text that is too long to be kept as it is. ".repeat(3);
 
 export interface RowKind {
-  /** Some have mistakes. */
+  /** Whether some rows have mistakes. */
   flawed?: boolean;
-  /** As many as a document may have. */
+  /** Whether there are as many as a document may have. */
   large?: boolean;
-  /** No row needs another one. */
+  /** Whether no row depends on another one. */
   apart?: boolean;
 }
 
-/** Rows of products whose SKUs begin with `prefix`. */
+/** Rows for products whose SKUs have this prefix. */
 export function drawRows(
   random: Random,
   model: Model,
@@ -85,8 +85,8 @@ export function drawRows(
 }
 
 /**
- * Lets a row expect the value that it changes; returns whether it is, where
- * `flawed`, one that is not stored.
+ * Lets a row expect the value that it changes; if `flawed`, possibly a value
+ * that is not stored. Returns whether that is so.
  */
 function expectSome(
   random: Random,
@@ -105,7 +105,9 @@ function expectSome(
   return isWrong;
 }
 
-/** Attributes of stored products; `flawed`: and of one that is not stored. */
+/**
+ * Attributes of stored products; if `flawed`, also of one that is not stored.
+ */
 export function drawAttributes(
   random: Random,
   model: Model,
@@ -154,7 +156,7 @@ interface Adding {
   named: ReadonlySet<string>;
 }
 
-/** Products that swap their SKUs, or get another one. */
+/** Products that swap their SKUs, or get new ones. */
 function addMoves(
   random: Random,
   model: Model,
@@ -205,10 +207,10 @@ function drawPatch(
   );
 }
 
-/** As many images as a product may have. */
+/** The most images of a product. */
 const MOST_IMAGES = 10;
 
-/** Gives each row images at a host that never answers. */
+/** Gives each row images on a host that never answers. */
 export function silence(rows: readonly DrawnRow[]): void {
   for (const [n, drawn] of rows.entries()) {
     drawn.urls = Array.from(
@@ -228,7 +230,7 @@ export function vanish(rows: readonly DrawnRow[]): void {
   }
 }
 
-/** The hosts of one upload's images; mostly good ones. */
+/** The hosts of one upload's images; most of them are good. */
 function drawHosts(random: Random, flawed: boolean): ImageHost[] {
   if (chance(random, 0.3)) return [];
   const lots = {

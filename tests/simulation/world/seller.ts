@@ -4,11 +4,11 @@ import type { Register } from "./register.ts";
 
 export interface SellerPlan {
   name: string;
-  /** Attacks; nobody keeps a model of what it stores. */
+  /** Whether it attacks; there is no model of its products. */
   hostile: boolean;
-  /** Clients with products of their own. */
+  /** How many clients with their own products it has. */
   clients: number;
-  /** Products that it may have; null for the default. */
+  /** Its product limit; null for the default. */
   productLimit: number | null;
   /** Requests a minute; null for the default. */
   rateLimit: number | null;
@@ -26,15 +26,15 @@ export interface HookSecret {
   endedAt: number;
 }
 
-/** An event that the operator was told is recorded. */
+/** An event that is recorded, according to the answer to the operator. */
 export interface KnownEvent {
   id: string;
   trigger: string;
   reference: string;
   data: string;
-  /** The answer said that it is delivered. */
+  /** Whether the answer said that it is delivered. */
   delivered: boolean;
-  /** When it had been handed in; virtual milliseconds. */
+  /** Virtual milliseconds at which it had been recorded. */
   at: number;
 }
 
@@ -44,31 +44,31 @@ export class Seller implements Keyring {
   name: string;
   key: string;
   keyId: string;
-  /** It is removed, or may be. */
+  /** Whether it is removed, or may be. */
   removed = false;
   /** Secrets that may sign its deliveries. */
   readonly secrets = new Set<string>();
-  /** Those of all its webhooks, with the virtual time of each. */
+  /** The secrets of its webhooks, with the virtual time of each. */
   readonly ownSecrets: { secret: string; madeAt: number }[] = [];
   /** Secrets of single webhooks; virtual times. */
   readonly hookSecrets: HookSecret[] = [];
-  /** Triggers with a secret of their own, or perhaps. */
+  /** Triggers that have, or may have, their own secret. */
   readonly rotated = new Set<string>();
-  /** While it was suspended for certain; Unix milliseconds. */
+  /** Unix milliseconds between which it was certainly suspended. */
   readonly suspensions: { from: number; to: number }[] = [];
-  /** By trigger. */
+  /** Webhooks by trigger. */
   readonly webhooks = new Map<string, Register<Registration>>();
-  /** Triggers of which deliveries were cancelled, or may have been. */
+  /** Triggers whose deliveries were, or may have been, cancelled. */
   readonly cancelled = new Set<string>();
-  /** Triggers of which an endpoint failed, or may have. */
+  /** Triggers whose endpoint failed, or may have. */
   readonly unreliable = new Set<string>();
-  /** Events that were sent again because somebody asked. */
+  /** Events that were replayed on request. */
   readonly replayed = new Set<string>();
-  /** When those of a trigger that had not arrived were asked for; virtual. */
+  /** When recovery was requested for a trigger; virtual milliseconds. */
   readonly recoveries: { trigger: string; at: number }[] = [];
-  /** In the order in which they were handed in. */
+  /** In the order in which they were recorded. */
   readonly events: KnownEvent[] = [];
-  /** What its rate limit is may have changed. */
+  /** Whether its rate limit may have changed. */
   limited: boolean;
 
   constructor(
@@ -84,7 +84,7 @@ export class Seller implements Keyring {
     this.limited = limited;
   }
 
-  /** Whether all endpoints of a trigger took everything at once. */
+  /** Whether all endpoints of a trigger accepted everything at once. */
   isReliable(trigger: string): boolean {
     return !this.unreliable.has(trigger);
   }

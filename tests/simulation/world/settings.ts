@@ -1,4 +1,4 @@
-/** Settings at their edges. */
+/** Settings with extreme values. */
 import type { Config } from "../../../src/config.ts";
 import type { Random } from "../../support/random.ts";
 import { chance, pick } from "./choice.ts";
@@ -18,7 +18,7 @@ export type Settings = Pick<
   | "keepImagesDays"
 >;
 
-/** Most worlds have most settings as they are by default. */
+/** In most worlds, most settings have their defaults. */
 export function drawSettings(random: Random, share: number): Settings {
   const rarely = <T>(usual: T, edges: readonly T[]) =>
     chance(random, share) ? pick(random, edges) : usual;

@@ -1,4 +1,4 @@
-/** The operator's order system, which hands events in. */
+/** The operator's order system, which sends events. */
 import { textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
 import { valueOf } from "../../support/read_out.ts";
@@ -10,7 +10,7 @@ import type { Seller } from "./seller.ts";
 
 export type ShopStep = "event" | "burst" | "at once" | "repeat";
 
-/** Within this time. */
+/** Events are sent within this time. */
 const AT_ONCE_MS = 4;
 
 export class Shop implements Actor {
@@ -43,7 +43,10 @@ export class Shop implements Actor {
     }
   }
 
-  /** Some, while those before them are claimed; no more than are sent at once. */
+  /**
+   * Sends some events while earlier ones are claimed; no more than are sent at
+   * once.
+   */
   async #atOnce(random: Random): Promise<void> {
     const { caller, stage: { scheduler } } = this.#scene;
     const events = Array.from({ length: between(random, 2, 4) }, async () => {
@@ -89,7 +92,7 @@ export class Shop implements Actor {
     seller.events.push({ id, trigger, reference, data, delivered, at });
   }
 
-  /** An event that was handed in before has its first id. */
+  /** A repeated event has the id of the first one. */
   async #repeat(seller: Seller, random: Random): Promise<void> {
     if (seller.events.length === 0 || seller.removed) return;
     const event = pick(random, seller.events);

@@ -1,8 +1,9 @@
 /** Finds a small part of a list that still fails. */
 
 /**
- * Leaves out parts of `all`, ever smaller ones, as long as `fails` what is left
- * out is true of it; returns what can be left out. Tries at most `tries` times.
+ * Leaves out parts of `all`, in decreasing sizes, as long as `fails` is true
+ * for what is left out; returns everything that can be left out. Makes at most
+ * `tries` attempts.
  */
 export async function leaveOut<T>(
   all: readonly T[],

@@ -1,4 +1,4 @@
-/** What a world is played on: processes, a network, faults, and the rows. */
+/** The stage of a world: processes, a network, faults, and the rows. */
 import type { Fault } from "../fault.ts";
 import type { ImageRequest } from "../image_hosts.ts";
 import type { Portion } from "../machine.ts";
@@ -16,35 +16,35 @@ export interface Stage {
   readonly scheduler: Scheduler;
   /** In the order of the world's processes. */
   readonly processes: readonly SimulatedProcess[];
-  /** What may fail besides whole processes. */
+  /** Faults other than of whole processes. */
   readonly faults: readonly Fault[];
   /** Unix milliseconds of the wall clock. */
   now(): number;
   /** The latest that the wall clock ever showed. */
   latest(): number;
-  /** What the wall clock showed at a virtual time. */
+  /** The wall clock at a virtual time. */
   wallClock(at: number): number;
-  /** The latest that the wall clock showed within these virtual times. */
+  /** The latest time that the wall clock showed between these virtual times. */
   latestWithin(from: number, to: number): number;
-  /** Whether the wall clock was set back within these virtual times. */
+  /** Whether the wall clock was set back between these virtual times. */
   isSetBack(from: number, to: number): boolean;
   /** Moves the wall clock, forward or back. */
   moveClock(ms: number): void;
-  /** What the hosts of images were asked, in order. */
+  /** The requests to the hosts of images, in order. */
   imageRequests(): readonly ImageRequest[];
-  /** What the endpoints of webhooks were sent, in order. */
+  /** The requests to the endpoints of webhooks, in order. */
   receipts(): readonly Receipt[];
-  /** Mails that the mail server took, in order. */
+  /** Mails that the mail server accepted, in order. */
   mails(): readonly TakenMail[];
-  /** What the operator was sent, in order. */
+  /** The requests to the operator's endpoint, in order. */
   operatorRequests(): readonly ToOperator[];
-  /** Reads the database with a connection of its own. */
+  /** Reads the database on a separate connection. */
   rows<T = Record<string, unknown>>(
     sql: string,
     ...params: (string | number)[]
   ): T[];
   /**
-   * Stores copies of the row of a table whose column `key` is `value`, each with
+   * Stores copies of the table's row whose column `key` is `value`, each with
    * these changes, as the service would have stored them over the years.
    */
   copyRows(
@@ -53,35 +53,37 @@ export interface Stage {
     value: string,
     changes: readonly Readonly<Record<string, string | number>>[],
   ): void;
-  /** Copies the database beside whatever runs; rejects if that fails. */
+  /** Copies the database while processes run; rejects if that fails. */
   backUp(): Promise<Copy>;
-  /** Images under leases that a process had since it began. */
+  /**
+   * Leases of images that a process has received since it began, and still has.
+   */
   leftLeases(process: SimulatedProcess): readonly string[];
-  /** Images that are stored by their rows, and have no file. */
+  /** Images that are stored according to their rows, but have no file. */
   lostFiles(): readonly string[];
-  /** Files of the image store that no row names. */
+  /** Files of the image store to which no row refers. */
   strayFiles(): readonly string[];
   /**
-   * Kills the process that is at this place after it was passed so many times;
-   * null if there is none in time.
+   * Kills the process that reaches this place after it was passed this many
+   * times; null if none does in time.
    */
   killedAt(
     place: string,
     passes: number,
     mostMs: number,
   ): Promise<SimulatedProcess | null>;
-  /** A number that grows before the rows change. */
+  /** A number that increases before rows change. */
   writes(): number;
-  /** Images that were being fetched when another worker began to. */
+  /** Images that were being fetched when another worker began to fetch them. */
   doubles(): readonly { url: string; at: number }[];
-  /** Images that a worker has told it stored. */
+  /** Images that a worker has reported as stored. */
   storedImages(): readonly { id: string; process: string; at: number }[];
-  /** Resolves when a worker tells that it stored another one, or later. */
+  /** Resolves when a worker reports another stored image, or after `mostMs`. */
   imageStored(mostMs: number): Promise<void>;
-  /** Portions of jobs of maintenance that were done, in order. */
+  /** Finished portions of maintenance jobs, in order. */
   portions(): readonly Portion[];
-  /** Lines of the log that say that something is wrong. */
+  /** Log lines that report an error. */
   errors(): readonly { event: string; fields: unknown; at: number }[];
-  /** What running processes hold, by name; nothing at zero. */
+  /** What running processes have in use, by name; without zeros. */
   held(): Readonly<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-/** What the status of a transaction has to be at any moment. */
+/** Rules for the status of a transaction at any moment. */
 import type { XmlElement } from "../../../src/xml/decode.ts";
 import { parseTree } from "../../../src/xml/decode.ts";
 import { child, textAt } from "../../support/app.ts";
@@ -10,7 +10,7 @@ import { hold } from "./broken_rule.ts";
 import type { Call } from "./caller.ts";
 import { urlOf } from "./form.ts";
 
-/** Counters add up, and the status follows from them. */
+/** Counters add up, and determine the status. */
 export function checkStatus(transaction: XmlElement): void {
   const n = (path: string) => Number(textAt(transaction, path));
   const rule = (holds: boolean, words: string) =>
@@ -39,10 +39,10 @@ export function checkStatus(transaction: XmlElement): void {
   checkImages(transaction);
 }
 
-/** The counters are those of the images that its results show. */
+/** The counters match the images in the results. */
 function checkImages(transaction: XmlElement): void {
   const results = transaction.children.find(({ name }) => name === "results");
-  // Of a long list only the beginning is shown.
+  // Of a long list, only the beginning is shown.
   if (results === undefined || valueOf(results, "next") !== null) return;
   const shown = results.children.flatMap(({ children }) => children)
     .filter(({ name }) => name === "image")
@@ -58,7 +58,7 @@ function checkImages(transaction: XmlElement): void {
   }
 }
 
-/** Follows a stream to its end; each event is a status that adds up. */
+/** Reads a stream to its end; each event is a consistent status. */
 export async function checkStream(
   { caller, world }: Scene,
   who: string,

@@ -1,6 +1,6 @@
 /**
- * A seller whose stock is set by whole files (`complete=quantity`), while others
- * of it sell and put new products on sale at the same time.
+ * A seller whose stock is set by complete files (`complete=quantity`), while
+ * other clients sell and put new products on sale at the same time.
  */
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
@@ -16,7 +16,7 @@ import type { Seller } from "./seller.ts";
 
 const ATTRIBUTES = "/seller_api/bulk_attributes";
 const GTINS = ["4006381333931", "0012345678905", "9780306406157"];
-/** Products of one request. */
+/** The most products of a request. */
 const MOST = 6;
 
 interface Article {
@@ -57,9 +57,9 @@ export class Stock {
 export type StockStep =
   /** New products. */
   | "offer"
-  /** Other quantities of some. */
+  /** New quantities of some products. */
   | "count"
-  /** The whole file; what it leaves out goes to 0. */
+  /** The complete file; products that it omits are set to 0. */
   | "file"
   | "read";
 
@@ -141,7 +141,7 @@ export class StockClient implements Actor {
     if (left.size > 0) sometimes("a file of the stock beside others");
   }
 
-  /** Each shows what was set last, or is being set. */
+  /** Each product shows the last quantity, or one that is being set. */
   async read(random: Random): Promise<void> {
     const { articles, seller } = this.#stock;
     const limit = pick(random, [3, 50, 250]);
@@ -181,7 +181,7 @@ export class StockClient implements Actor {
     }
   }
 
-  /** Sets these quantities; null where nothing can be told of it. */
+  /** Sets these quantities; null if the outcome is unknown. */
   async #send(
     path: string,
     rows: readonly { article: Article; value: string }[],

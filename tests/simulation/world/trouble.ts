@@ -1,9 +1,9 @@
-/** What fails at the moment, or did while something was under way. */
+/** Records which faults last, and which happened in a period. */
 import { IDLE_MS } from "../../../src/net/pool.ts";
 import type { Fault } from "../fault.ts";
 import type { Stage } from "./stage.ts";
 
-/** While something failed; times are virtual milliseconds. */
+/** When something failed, in virtual milliseconds. */
 interface Period {
   name: string;
   of: Fault["of"];
@@ -12,16 +12,16 @@ interface Period {
   to: number;
 }
 
-/** Faults with which no write can succeed. */
+/** Faults during which no write can succeed. */
 export const NO_WRITES = /^another program writes|^the database is read-only/;
 
-/** The wall clock was set, forward or back. */
+/** The wall clock was set forward or back. */
 export const CLOCK_MOVES = "the clock moves";
 
 export class Trouble {
   readonly #stage: Stage;
   readonly #periods: Period[] = [];
-  /** How to end what fails at the moment. */
+  /** How to end the current faults. */
   readonly #ends = new Map<Fault, () => void>();
 
   constructor(stage: Stage) {
@@ -55,12 +55,12 @@ export class Trouble {
     for (const fault of [...this.#ends.keys()]) this.end(fault);
   }
 
-  /** A process ends or begins, or its clock moves: for a moment. */
+  /** A brief disturbance: a process ends or begins, or its clock is set. */
   shake(what: string): void {
     this.shakeOn(what).end();
   }
 
-  /** As `shake`, until `end` is called. */
+  /** Like `shake`, until `end` is called. */
   shakeOn(what: string): { end: () => void } {
     return this.#note(what, "ours");
   }
@@ -71,14 +71,15 @@ export class Trouble {
     return { end: () => void (period.to = this.#now) };
   }
 
-  /** Whether something of this kind failed at `time` or later. */
+  /** Whether a fault of this kind happened at `time` or later. */
   since(of: Fault["of"], time: number): boolean {
     return this.#periods.some((one) => one.of === of && one.to >= time);
   }
 
   /**
-   * Whether the network may fail what begins at `time`: it did since, or so
-   * shortly before that an idle connection or a failed look-up is remembered.
+   * Whether the network may fail a request that begins at `time`: it failed
+   * since then, or so shortly before that an idle connection or a failed
+   * look-up is still remembered.
    */
   ofNetwork(time: number): boolean {
     return this.since("network", time - IDLE_MS);
@@ -89,7 +90,7 @@ export class Trouble {
     return this.anyWithin(time, Infinity);
   }
 
-  /** Whether anything failed at some time of these. */
+  /** Whether anything failed between these times. */
   anyWithin(from: number, to: number): boolean {
     return this.#periods.some((one) => one.to >= from && one.from <= to);
   }
@@ -99,13 +100,13 @@ export class Trouble {
     return this.#periods.some((one) => one.name === name && one.to >= time);
   }
 
-  /** Whether nothing else than this has failed since `from`, or until `to`. */
+  /** Whether nothing else has failed from `from` to `to`. */
   only(name: string, from: number, to = Infinity): boolean {
     return this.#periods.filter((one) => one.to >= from && one.from <= to)
       .every((one) => one.name === name);
   }
 
-  /** How long something has failed whose name matches; 0 if it does not. */
+  /** How long a fault whose name matches has lasted; 0 if there is none. */
   lasts(name: RegExp): number {
     const since = this.#periods
       .filter((one) => one.to === Infinity && name.test(one.name))

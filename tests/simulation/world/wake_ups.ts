@@ -1,12 +1,15 @@
-/** What waits goes on at once, where nothing fails and nothing takes long. */
+/** Waiting work continues at once if nothing fails and nothing takes long. */
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
 import type { Seller } from "./seller.ts";
 
-/** From a commit until whoever waits for it goes on; virtual milliseconds. */
+/**
+ * The longest time from a commit until the work that waits for it continues, in
+ * virtual milliseconds.
+ */
 export const WAKE_MS = 50;
 
-/** Whether what waits has to go on within `WAKE_MS`. */
+/** Whether waiting work must continue within `WAKE_MS`. */
 export function wakesAtOnce({ world }: Scene): boolean {
   return world.isPrompt && !world.isPriced;
 }
@@ -17,7 +20,7 @@ export function isTight({ world }: Scene, { plan }: Seller): boolean {
   return rate > 0 && rate < 1_000;
 }
 
-/** What an answer has made due is being worked on. */
+/** Work that an answer has made due is in progress. */
 export async function checkBegun(scene: Scene): Promise<void> {
   if (!wakesAtOnce(scene)) return;
   const { stage, caller } = scene;
@@ -28,7 +31,7 @@ export async function checkBegun(scene: Scene): Promise<void> {
          COUNT(lease_id) AS claimed FROM ${queue}`,
       stage.now() - WAKE_MS,
     );
-    // Others may wait for those that are in progress.
+    // Other work may wait for work in progress.
     hold(
       due === 0 || claimed > 0,
       "alive",

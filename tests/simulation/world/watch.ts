@@ -1,4 +1,4 @@
-/** Whoever asks `/readyz`, and looks whether it tells the truth. */
+/** Reads `/readyz`, and checks whether it tells the truth. */
 import { QUEUE_NAMES } from "../../../src/jobs/queues.ts";
 import type { Random } from "../../support/random.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
@@ -8,19 +8,19 @@ import { hold } from "./broken_rule.ts";
 import type { Silence } from "./caller.ts";
 import { NO_WRITES } from "./trouble.ts";
 
-/** After so long without a move, due work stands still. */
+/** After this long without a change, due work counts as stuck. */
 const STILL_MS = 75_000;
 
-/** After so long without a fault each lease was renewed since. */
+/** After this long without a fault, each lease has been renewed. */
 const CALM_MS = 60_000;
-/** `/readyz` notices it within a second or two. */
+/** `/readyz` reports that within a second or two. */
 const NOTICED_MS = 5_000;
 
-/** A queue as its rows show it. */
+/** The state of a queue according to its rows. */
 interface Look {
-  /** Changes with every move. */
+  /** Changes with every change of the rows. */
   state: string;
-  /** Rows that may go on now. */
+  /** Rows that may be processed now. */
   due: number;
 }
 
@@ -48,7 +48,7 @@ export class Watch implements Actor {
   readonly #scene: Scene;
   readonly #process: SimulatedProcess;
   readonly #roles: readonly string[];
-  /** Since when each queue has stood still beside a 200. */
+  /** Since when each queue has been stuck although `/readyz` is 200. */
   readonly #still = new Map<string, { state: string; since: number }>();
   #lookedAt = 0;
 
@@ -95,7 +95,7 @@ export class Watch implements Actor {
     }
   }
 
-  /** A lease of a process that runs does not end. */
+  /** The leases of a running process do not end. */
   #checkLeases(): void {
     const { stage, trouble } = this.#scene;
     if (trouble.anySince(stage.scheduler.time - CALM_MS)) return;
@@ -109,7 +109,7 @@ export class Watch implements Actor {
     hold(ended.length === 0, "empty", "a lease is renewed in time", ended);
   }
 
-  /** While nothing can be written it is not ready. */
+  /** The service is not ready while nothing can be written. */
   #checkOutage(reply: Reply | Silence): void {
     const ms = this.#scene.trouble.lasts(NO_WRITES);
     if (typeof reply === "string" || ms < NOTICED_MS) return;
@@ -123,7 +123,8 @@ export class Watch implements Actor {
 
   #look(sql: string): Look {
     const { stage } = this.#scene;
-    // Due for some time: what is due now may be about to go.
+    // Due for some time, because work that has just become due may be about to
+    // begin.
     const [row] = stage.rows<Record<string, number>>(sql, stage.now() - 10_000);
     return { state: JSON.stringify(row), due: row.due };
   }

@@ -1,7 +1,7 @@
 /**
- * A world, drawn from a seed: who is there, how the service is set up, and what
- * everybody does. Each step has random numbers of its own, by its id, so that
- * one can be left out and the others stay as they are.
+ * A world drawn from a seed: its actors, the settings of the service, and all
+ * steps. Each step has its own random numbers, by its id, so that a step can be
+ * left out without changing the others.
  */
 import { type Role, ROLES } from "../../../src/config.ts";
 import type { Random } from "../../support/random.ts";
@@ -22,26 +22,30 @@ export interface World {
   operatorKey: string;
   processes: readonly ProcessPlan[];
   sellers: readonly SellerPlan[];
-  /** Wall clocks may jump, so that time limits of days may pass. */
+  /** Whether wall clocks may jump, so that limits of days may pass. */
   jumps: boolean;
-  /** Its network does not fail, so all that fails is ours. */
+  /**
+   * Whether its network does not fail, so that all faults are of the service.
+   */
   soundNetwork: boolean;
-  /** Nothing fails, and nothing takes longer than it has to. */
+  /** Whether nothing fails, and nothing takes longer than necessary. */
   isPrompt: boolean;
-  /** Work takes time, by how much there is of it. */
+  /** Whether work takes time, depending on its amount. */
   isPriced: boolean;
-  /** When all is over, days pass in which what is old goes. */
+  /** Whether days pass in the end, in which old data are deleted. */
   ages: boolean;
-  /** Sellers and the operator are told what they have to know. */
+  /** Whether sellers and the operator get notices. */
   notices: boolean;
-  /** Where sellers want their events delivered. */
+  /** The endpoints at which sellers want their events. */
   endpoints: EndpointLots;
   steps: readonly Step[];
 }
 
 /** The share of worlds with notices. */
 const NOTICES = 0.25;
-/** The share of worlds that age, beside those of days and of removals. */
+/**
+ * The share of worlds that age, in addition to those of days and of removals.
+ */
 const AGES = 0.1;
 
 export const OPERATOR_KEY = "operator-key-of-the-simulation";
@@ -55,7 +59,8 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   const sellers = isPriced || isNarrow ? PLAIN_SELLERS : drawn;
   const notices = drawNotices(
     scheduler.random("notices"),
-    // A file of the other one's stock would empty what an import has stored.
+    // A file of the other client's stock would set what an import has stored to
+    // 0.
     isNarrow ? sellers.slice(0, 1) : sellers,
     theme,
   );
@@ -64,7 +69,7 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   return {
     settings: {
       ...drawSettings(random, isPriced ? 0 : theme === "days" ? 0.6 : 0.2),
-      // Hundreds of changes would take hours.
+      // Hundreds of changes would take hours with a limit.
       ...(isNarrow && { rateLimit: 0 }),
     },
     operatorKey: OPERATOR_KEY,
@@ -88,7 +93,7 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   };
 }
 
-/** Imports, of which sellers are told; null where nobody is told of anything. */
+/** Imports with notices to sellers; null if no notices are sent. */
 function drawNotices(
   random: Random,
   sellers: readonly SellerPlan[],
@@ -116,7 +121,7 @@ function drawNotices(
   return [...imports, { id: `${actor} #0`, actor, afterMs, kind }];
 }
 
-/** Most worlds have some of all kinds. */
+/** Most worlds have endpoints of all kinds. */
 function drawEndpoints(random: Random, theme: Theme): EndpointLots {
   if (theme === "prompt" || theme === "work") return { good: 1 };
   const kind = weighted(random, { all: 4, sound: 3, troubled: 2 });
@@ -149,7 +154,7 @@ function drawSellers(random: Random): SellerPlan[] {
   return [...honest, { name: "mallory", hostile: true, ...none }];
 }
 
-/** One process that does everything, several, or one for each role. */
+/** One process with all roles, several, or one for each role. */
 function drawProcesses(random: Random, theme: Theme): ProcessPlan[] {
   const shapes = { prompt: [1, 0], work: [1, 0], several: [0, 1] };
   const [one, more] = shapes[theme as keyof typeof shapes] ?? [1, 1];
