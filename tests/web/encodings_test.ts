@@ -38,6 +38,7 @@ for (
     // Brands of other languages, and letters that are signs elsewhere.
     ["Tytuł;Farbe\nŚwiecznik;grün\n", "windows-1250"],
     ["Tytuł;Marka\nMiska żółta;Töpferei Müller\n", "windows-1250"],
+    ["Název;Výrobce\nHrníček;Müller\n", "windows-1250"],
     ["Nazwa;Cecha\nMięśnie;jasność\n", "windows-1250"],
     ["Megnevezés\nErős, hűvös tűz\n", "windows-1250"],
     [GERMAN.replace(/[„“]/g, ""), "cp850"],
@@ -66,6 +67,7 @@ for (
     "Preis\n12,90 €\n",
     "Mått\nå\n",
     "Désignation\nŒuf en chœur, œdème, à 3 cm³\n",
+    "Inhalt\n10 m³ Öl\n",
     "Descripción\n¿Existencias? ¡Sí!\nPlato de niño, 2 m²\n",
   ]
 ) {

@@ -245,6 +245,8 @@ const OPENING = "¿¡";
 /** Exponents of units, as in `m²`; a letter is before them. */
 const EXPONENTS = "¹²³";
 const UNITS = /[mtn]/i;
+/** What stands before the exponent of `m³` and `cm³`. */
+const METRES = /(?:^|[^\p{L}])[cdk]?m$/u;
 /** French words with `œ`: `cœur`, `vœu`, `œil`, `œdème`. */
 const LIGATURE = /^œ(?:[uit]|cu|d[eè]|no|s[ot])/i;
 
@@ -267,8 +269,11 @@ function isFit(text: string, index: number, letters: string): boolean {
   const isCapitalWithin = !isLower(sign) && isBefore &&
     (isLower(before) || isLower(behind));
   const isOfTwoScripts = CYRILLIC.test(sign) && /[a-z]/i.test(before + behind);
-  const isMisread = /œ/i.test(sign) &&
-    !LIGATURE.test(text.slice(index, index + 3));
+  const isMisread = /œ/i.test(sign)
+    ? !LIGATURE.test(text.slice(index, index + 3))
+    // The exponent of `m³` in another code page.
+    : sign === "ł" && !isBehind &&
+      METRES.test(text.slice(Math.max(0, index - 3), index));
   return letters.includes(sign.toLowerCase()) && !isCapitalWithin &&
     !isOfTwoScripts && !isMisread &&
     (isBefore || isBehind || ALONE.includes(sign));
