@@ -270,12 +270,12 @@ const HEADERS: Readonly<Record<string, Json>> = {
     "seconds until the burst allowance is full",
   ),
   "RateLimit-Policy": textHeader(
-    "the limits by name (draft-ietf-httpapi-ratelimit-headers-11): q is how " +
-      "many requests, w is within how many seconds",
+    "the limits by name (draft-ietf-httpapi-ratelimit-headers-11): q is " +
+      "the number of requests, w the window in seconds",
   ),
   "RateLimit": textHeader(
-    "what is left of each limit (the same draft): r is how many requests, " +
-      "t is the seconds until all of q may be sent again",
+    "the rest of each limit (same draft): r is the number of remaining " +
+      "requests, t the seconds until all of q are available again",
   ),
   "Retry-After": numberHeader(
     "seconds to wait before the same request is sent again",
@@ -425,8 +425,9 @@ function webhooks(
     post: {
       operationId: `on_${trigger}`,
       summary: `An event ${trigger}`,
-      description: `${meaning.about}\n\n` +
-        "Signed as Standard Webhooks says. Any 2xx is delivered.",
+      description:
+        `${meaning.about}\n\nSigned as in Standard Webhooks. Answer with ` +
+        `any 2xx.`,
       tags: ["webhooks"],
       security: [],
       parameters: ["webhook-id", "webhook-timestamp", "webhook-signature"]
@@ -551,9 +552,10 @@ export function openApi(
       title: "Seller interface",
       version,
       contact: { name: "The operator of the marketplace" },
-      description: "Schemas describe JSON. XML is what is sent and answered " +
-        "without Content-Type and Accept: application/json; its schemas are " +
-        "at /seller_api/schemas/products-1.1.xsd, attributes-1.1.xsd and " +
+      description:
+        "The schemas describe JSON. Without Content-Type and Accept: " +
+        "application/json, requests and answers are XML; its schemas are at " +
+        "/seller_api/schemas/products-1.1.xsd, attributes-1.1.xsd and " +
         "responses-1.1.xsd.",
     },
     servers: [{ url: "/" }],
@@ -561,10 +563,11 @@ export function openApi(
       { name: "seller", description: "Requires a seller's key." },
       {
         name: "operator",
-        description: "With the operator's key. Every GET of a seller is one " +
-          "of the operator, too, below /operator_api/sellers/{seller}, as in " +
-          "/operator_api/sellers/acme/seller_api/products: read only, and " +
-          "in the audit log.",
+        description:
+          "With an operator key. The operator can also send every GET of a " +
+          "seller, below /operator_api/sellers/{seller}, as in " +
+          "/operator_api/sellers/acme/seller_api/products. These requests " +
+          "are recorded in the audit log.",
       },
       {
         name: "metrics",
@@ -584,7 +587,7 @@ export function openApi(
         metrics: {
           type: "http",
           scheme: "bearer",
-          description: "that of SELLER_METRICS_KEY, or an operator's",
+          description: "the key of SELLER_METRICS_KEY, or an operator key",
         },
       },
       schemas: components.schemas,

@@ -147,7 +147,7 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
   }],
   [
     "SKU;Titel;Marke;Anm\nA;Garnek; 6er Set;Norr\nB;Becher;Norr",
-    "may be a part of a text in row 2",
+    "may be part of a text in row 2",
   ],
   [
     "Muster GmbH;Hauptstr. 1;12345 Ort;Tel. 0123\nSKU;Titel;Bestand\nA;Becher;1\nSKU;Titel;Bestand\nB;Glas;2",

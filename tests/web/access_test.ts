@@ -115,7 +115,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByLabel("API key").fill("wrong");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByText("Nobody has this key here").waitFor();
+      await page.getByText("This key is unknown").waitFor();
     },
   },
   {
@@ -161,7 +161,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
       await page.getByLabel("Label of a new key").fill("ERP");
       await page.getByRole("button", { name: "Add a key" }).click();
       await page.getByRole("cell", { name: "ERP" }).waitFor();
-      await page.getByText("200, try 1").click();
+      await page.getByText("200, attempt 1").click();
     },
   },
   {

@@ -76,7 +76,7 @@ Deno.test("a number that may mean either is not taken, and a far price asked for
   assertEquals(to("1.3990"), [[
     "1299.00 EUR",
     "1.3990 EUR",
-    "price 1.3990 EUR is 1299.00 EUR now. Is it meant?",
+    "price 1.3990 EUR is 1299.00 EUR now. Is that correct?",
   ]]);
   assertEquals(to("1399"), [["1299.00 EUR", "1399.00 EUR", null]]);
 });
@@ -100,7 +100,7 @@ browserTest(
     await page.getByText("Does 1.990 mean 1990, or 1.990?").waitFor();
     await price.fill("1990");
     await click("Save");
-    await page.getByText("Price 1990 SEK is 199 SEK now. Is it meant?")
+    await page.getByText("Price 1990 SEK is 199 SEK now. Is that correct?")
       .waitFor();
     assertEquals(await stored(), "199");
     await click("Save");
@@ -130,7 +130,7 @@ browserTest(
     await click("Preview for 1 product");
     await page.getByText("A: 1990.00 SEK → 19.90 SEK").waitFor();
     await page.getByText("A: price 19.90 SEK is 1990.00 SEK now").waitFor();
-    await click("It is meant: change 1 product");
+    await click("It is correct: change 1 product");
     await page.getByText("1 product changed.").waitFor();
     assertEquals(await stored(), "19.9");
     await changes.click();
@@ -140,7 +140,7 @@ browserTest(
     await undo.waitFor();
     assertEquals(await undo.locator("p, li").allInnerTexts(), [
       "Nothing would change.",
-      "Changed since, so these stay as they are:",
+      "These have changed since, so they stay as they are:",
       "A: price was changed since.",
       "Cancel",
     ]);
@@ -219,7 +219,7 @@ browserTest(
     await page.getByLabel("Select P-11").check();
     await page.getByLabel("Select these 50").check();
     await page.getByText("50 products selected").waitFor();
-    await click("Select all that are found");
+    await click("Select all results");
     await page.getByText("56 products selected").waitFor();
     await page.getByLabel("Select P-40").uncheck();
     await page.getByLabel("Value").fill("-10,5 %");
@@ -267,7 +267,8 @@ browserTest(
     // What failed is not told as deleted.
     await page.getByText("Deleted 8 of 10, 1 not").waitFor();
     goOn();
-    await page.getByText("9 products deleted. 1 not.").waitFor();
+    await page.getByText("9 products deleted. 1 could not be deleted.")
+      .waitFor();
     await page.getByRole("status").getByText("P-13").waitFor();
     const { products: left } = await client.listProducts({ limit: 250 });
     assertEquals(left.length, 47);

@@ -33,9 +33,10 @@ browserTest(
     await page.getByText("must be a date that exists").waitFor();
     assertEquals(await replace.isDisabled(), true);
     await put(CATEGORIES_EXAMPLE);
-    await page.getByText("Nothing is wrong with it").waitFor();
+    await page.getByText("The list has no problems").waitFor();
     await replace.click();
-    await page.getByText("material: needed; one of steel, porcelain").waitFor();
+    await page.getByText("material: required; one of steel, porcelain")
+      .waitFor();
 
     await using other = await openTab();
     await signIn(other, app.url, app.key);
@@ -43,16 +44,16 @@ browserTest(
     const form = other.page;
     await form.getByRole("button", { name: "Add a category" }).click();
     await form.getByLabel("Category of category 1").fill("Home/Mugs");
-    await form.getByText("GTIN: needed; from 2027-01-01 on").waitFor();
+    await form.getByText("GTIN: required; from 2027-01-01 on").waitFor();
     await form.getByRole("button", { name: "Add material" }).click();
     const note = form.getByLabel("Name of attribute 1");
     assertEquals(await note.inputValue(), "material");
     await form.getByLabel("Value of attribute 1").fill("steel");
     for (
       const [label, value] of [
-        ["SKU (needed)", "A"],
-        ["Title (needed)", "Mug"],
-        ["Price (needed)", "9"],
+        ["SKU (required)", "A"],
+        ["Title (required)", "Mug"],
+        ["Price (required)", "9"],
         ["Currency", "SEK"],
         ["Quantity", "1"],
       ]

@@ -338,7 +338,7 @@ const EXPORTS: readonly Export[] = [
     currency: "USD",
     choose: async (page, images) => {
       await page.getByLabel("Unit of weight").selectOption("kg");
-      await page.getByText("is a path in your shop").waitFor();
+      await page.getByText("are paths in your shop").waitFor();
       await page.getByLabel("Address before base_image").fill(images);
       await page.getByLabel("Address before additional_images").fill(images);
     },
@@ -852,6 +852,6 @@ async function store(
   await page.getByRole("button", { name: `Upload ${products}` }).click();
   await page.getByRole("heading", { name: one.file }).waitFor();
   // Nobody fetches images here.
-  await page.getByText(/^(complete|fetching images)$/).waitFor();
+  await page.getByText(/^(complete|downloading images)$/).waitFor();
   return await page.evaluate<number>("clicks");
 }

@@ -75,7 +75,7 @@ test("a file is checked, uploaded and watched to its end", async (openTab) => {
   await page.getByText("No problems.").waitFor();
   await page.getByRole("button", { name: "Upload 3 products" }).click();
 
-  await page.getByText("fetching images").waitFor();
+  await page.getByText("downloading images").waitFor();
   const bar = page.getByRole("progressbar", { name: "Progress" });
   await until(async () => await bar.getAttribute("value") === "93");
   host.release();
@@ -244,7 +244,7 @@ test("a spreadsheet gets its columns mapped and is one import", async (openTab) 
   await all.click();
   await page.getByText("1 problem in 1 row.").waitFor();
   await page.getByText("Row 253, Price").waitFor();
-  await page.getByRole("button", { name: "Store 251, leave 1" }).click();
+  await page.getByRole("button", { name: "Store 251, leave out 1" }).click();
   await page.getByRole("heading", { name: "stock.csv" }).waitFor();
   await page.getByText("complete, 1 refused").waitFor();
   const last = await app.call("/seller_api/products/S-250");
@@ -257,7 +257,7 @@ test("a spreadsheet gets its columns mapped and is one import", async (openTab) 
   await page.getByRole("button", { name: "Paste rows" }).click();
   await page.getByLabel("Rows copied from a spreadsheet")
     .fill("SKU\tWhat\tPrice\tStock\nT-1\tCup\t5\t1");
-  await page.getByRole("button", { name: "Take these rows" }).click();
+  await page.getByRole("button", { name: "Use these rows" }).click();
   await page.getByRole("button", { name: "Check 1 product" }).click();
   await page.getByRole("button", { name: "Upload 1 product" }).waitFor();
   assertEquals(tab.faults, []);
@@ -303,7 +303,8 @@ test("the handbook opens beside a file whose columns are being mapped", async (o
   await page.getByText("What order_created sends").click();
   const [handbook] = await Promise.all([
     page.waitForEvent("popup"),
-    page.getByRole("link", { name: "How to verify and answer it" }).click(),
+    page.getByRole("link", { name: "How to verify and answer a delivery" })
+      .click(),
   ]);
   await handbook.waitForURL("**/docs/webhooks");
   await handbook.close();
@@ -325,7 +326,7 @@ Deno.test("every link to the handbook opens it beside the page", async () => {
     }
   };
   await look(web);
-  assertEquals(named, ["parts.tsx"]);
+  assertEquals(named, ["components.tsx"]);
 });
 
 test("a webhook is registered, tested, sent again and removed", async (openTab) => {
@@ -368,7 +369,7 @@ test("a webhook is registered, tested, sent again and removed", async (openTab) 
   await page.getByRole("button", { name: "Remove" }).click();
   const sure = page.getByRole("group", { name: "Remove order_created?" });
   await sure.getByRole("button", { name: "Remove" }).click();
-  await page.getByText("There are none yet.").waitFor();
+  await page.getByText("There are no webhooks yet.").waitFor();
   const left = await app.call("/seller_api/webhooks");
   assert(!left.text.includes("order_created"));
 });
@@ -486,7 +487,7 @@ test("what somebody else changed meanwhile is replaced only knowingly", async (o
     await page.reload();
     await save.waitFor();
   };
-  const warning = page.getByText("Somebody else has changed this meanwhile");
+  const warning = page.getByText("Somebody else has changed these fields");
 
   // Of different fields, both changes stay.
   await upload("<brand>Theirs</brand>");
@@ -590,7 +591,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
   // Another product is not replaced.
   const create = page.getByRole("button", { name: "Create the product" });
   await create.click();
-  await page.getByText("A product of yours has this SKU.").waitFor();
+  await page.getByText("Another of your products has this SKU.").waitFor();
   await page.getByLabel("SKU").first().fill("N-1");
   await create.click();
   await page.getByRole("heading", { name: "New N-1" }).waitFor();
@@ -697,7 +698,7 @@ test("an import is undone after a look at what that does", async (openTab) => {
   await page.getByRole("button", { name: "Upload 2 products" }).click();
   await page.getByRole("button", { name: "Undo this import" }).click();
   await page.getByText(
-    "1 product would be as before, 1 product would be deleted.",
+    "1 product would be restored, 1 product would be deleted.",
   )
     .waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -728,7 +729,7 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   await signIn(tab, app.url, app.key);
   const flawed = product("B", "<colour>red</colour>");
   await choose(page, catalogue(product("A"), flawed));
-  await page.getByRole("button", { name: "Store 1, leave 1" }).click();
+  await page.getByRole("button", { name: "Store 1, leave out 1" }).click();
 
   await page.getByRole("cell", { name: "refused" }).waitFor();
   const row = await page.getByRole("row", { name: "refused" }).innerText();
@@ -752,12 +753,12 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   // With the SKU of what was stored, it would replace that.
   await source.fill((await source.inputValue()).replace(">B<", ">A<"));
   await page.getByRole("button", { name: "Check again" }).click();
-  await page.getByText("is that of product 1 of the same import").waitFor();
+  await page.getByText("is the SKU of product 1 of the same import").waitFor();
   assertEquals(
     await page.getByRole("button", { name: /^(Store|Upload) / }).count(),
     0,
   );
-  await page.getByRole("button", { name: "It is meant: change A" }).click();
+  await page.getByRole("button", { name: "It is correct: change A" }).click();
   await page.getByRole("button", { name: "Upload 1 product" }).waitFor();
   await page.getByRole("button", { name: "Another file" }).click();
 
@@ -776,7 +777,7 @@ test("a product shows its former prices as a line and as a table", async (openTa
   await signIn(tab, app.url, app.key);
   await page.getByRole("link", { name: "Products" }).click();
   await page.getByRole("link", { name: "A-1" }).click();
-  await page.getByText("No change of the price is kept.").waitFor();
+  await page.getByText("No price change is stored.").waitFor();
   for (const price of ["149", "179.5"]) {
     const path = `/seller_api/products/A-1/attribute/price/${price}`;
     await app.call(path, { method: "PUT" });
@@ -791,7 +792,7 @@ test("a product shows its former prices as a line and as a table", async (openTa
   assertEquals(path?.match(/[MHV]/g)?.join(""), "MHVHVH");
   const card = page.getByRole("region", { name: "Price", exact: true });
   assertStringIncludes(await card.innerText(), "30 days before");
-  const rows = page.getByRole("region", { name: "Changes of the price" })
+  const rows = page.getByRole("region", { name: "Price changes" })
     .getByRole("row");
   assertEquals(await rows.count(), 3);
   const newest = (await rows.nth(1).innerText()).replaceAll("\u00a0", " ");
@@ -977,7 +978,7 @@ test("an upload whose answer is lost is not done twice", async (openTab) => {
   await send.click();
   await answered.promise;
   await page.getByRole("heading", { name: "catalogue.xml" }).waitFor();
-  await page.getByText("fetching images").waitFor();
+  await page.getByText("downloading images").waitFor();
   const { imports } = await first.client().listImports();
   assertEquals(imports.length, 1);
   await first.app.close();
@@ -987,11 +988,11 @@ test("an upload whose answer is lost is not done twice", async (openTab) => {
     seller: { id: first.sellerId, key: first.key },
   });
   proxy.lead(second.url);
-  await page.getByText("fetching images").waitFor();
+  await page.getByText("downloading images").waitFor();
 
   // The stream of the progress breaks, too.
   proxy.shut();
-  await page.getByText("the connection was lost").waitFor();
+  await page.getByText("connection lost").waitFor();
   host.release();
   proxy.lead(second.url);
   await page.getByText("complete", { exact: true }).waitFor();
@@ -1068,7 +1069,9 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
 
   await page.getByRole("heading", { name: "initech" }).waitFor();
   await page.getByLabel("Products", { exact: true }).fill("3");
-  await page.getByLabel("Mail for notices").fill("orders@initech.example");
+  await page.getByLabel("Mail address for notices").fill(
+    "orders@initech.example",
+  );
   await page.getByLabel("Review").selectOption("new");
   await page.getByRole("button", { name: "Save" }).click();
   await until(async () => {
@@ -1092,7 +1095,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   await row.getByRole("cell", { name: "revoked", exact: true }).waitFor();
   await until(async () => (await list(key)).status === 401);
 
-  const confirm = page.getByLabel("Its name, to confirm");
+  const confirm = page.getByLabel("Type its name to confirm");
   const remove = page.getByRole("button", { name: "Remove", exact: true });
   await confirm.fill("acme");
   await remove.click();
@@ -1131,7 +1134,7 @@ test("the operator sees a seller's deliveries, those that failed by the address"
   await page.getByRole("button", { name: "Refresh" }).click();
   const row = page.getByRole("row", { name: "1001" });
   await row.getByText("on hold").waitFor();
-  await row.getByText("410, try 1").click();
+  await row.getByText("410, attempt 1").click();
   await row.getByRole("cell", { name: sink.url() }).waitFor();
 
   const states = page.getByLabel("State of the deliveries");
@@ -1195,7 +1198,7 @@ test("a part of the page that cannot be loaded is named, and comes with a reload
   await using tab = await openTab();
   const { page } = tab;
   await signIn(tab, app.url, app.key);
-  const lacking = page.getByText("A part of this page could not be loaded");
+  const lacking = page.getByText("Part of this page could not be loaded");
   for (const part of ["of_sellers", "files"]) {
     await page.route(`**/${part}.js`, (route) => route.abort());
   }

@@ -88,7 +88,7 @@ Deno.test("numbers whose sign may be of thousands or of decimals are asked for",
   assertEquals(asked("sku;Gewicht (g)\nA;1.250\n").questions.length, 1);
   const both = asked("sku;price\nA;1.299\nB;1,299\n").questions;
   assertEquals(both.length, 1);
-  assertStringIncludes(both[0], "price has 1.299 beside 1,299");
+  assertStringIncludes(both[0], "price has 1.299 and 1,299");
 });
 
 Deno.test("parts of a gram are asked for, but those of a conversion", () => {
@@ -179,10 +179,10 @@ Deno.test("a sale without a date is none with one", () => {
 Deno.test("a sale price without a price is asked for", () => {
   const { questions, after } = asked("sku;price;sale price\nA;10;8\nB;;9\n");
   assertEquals(questions, [
-    "1 sale price without a price beside it would become the price.",
+    "1 sale price without a price would become the price.",
   ]);
   assertEquals(after("Leave 1 out", "price"), ["8", undefined]);
-  assertEquals(after("That is meant", "price"), ["8", "9"]);
+  assertEquals(after("That is right", "price"), ["8", "9"]);
   const alone = asked("sku;Angebotspreis\nA;8\n");
   assertEquals(alone.questions.length, 1);
   assertEquals(alone.after("Leave 1 out", "price"), [undefined]);
@@ -200,7 +200,7 @@ Deno.test("a recommended price is asked for where it is the only one", () => {
     ]
   ) {
     assertEquals(asked(`sku;${name}\nA;8\n`).questions, [
-      `${name} would be the price, as no other column is.`,
+      `${name} would be the price, because no other column is.`,
     ]);
   }
   assertEquals(asked("sku;UVP;Preis\nA;8;7\n").questions, []);
@@ -343,7 +343,7 @@ Deno.test("an amount of money under another name is asked for", () => {
   for (const name of ["Händlerpreis", "Versandkosten", "c"]) {
     const csv = `sku;${name}\nA;4,90 €\nB;5,90 €\n`;
     assertEquals(asked(csv).questions, [
-      `${name} would be the price, as no other column is.`,
+      `${name} would be the price, because no other column is.`,
     ]);
     assertEquals(asked(csv, { targets: { [name]: "price" } }).questions, []);
   }
@@ -418,7 +418,7 @@ Deno.test("what is in stock without a quantity is asked for", () => {
       "D;;in_stock\nE;0.000;ja\n",
   );
   assertEquals(questions, [
-    "availability is in_stock in 2 rows with the quantity 0. In stock?",
+    "availability is in_stock in 2 rows with the quantity 0. Is that in stock?",
   ]);
   assertEquals(after("No: 2 out of stock", "availability"), [
     "out_of_stock",

@@ -41,11 +41,11 @@ browserTest(
     await page.reload();
     await rows(1);
     await find("Since", "2999-01-01T14:00");
-    await page.getByText("(5xx) are in its log").waitFor();
+    await page.getByText("(5xx) are only in its log").waitFor();
     await find("Since", "");
     await rows(1);
     await find("Until", "2020-01-01T14:00");
-    await page.getByText("Nothing was refused.").waitFor();
+    await page.getByText("No request was refused.").waitFor();
     await page.goBack();
     await rows(1);
     await find("SKU or request id", "");
@@ -53,7 +53,7 @@ browserTest(
     await find("Request", "GET /seller_api/products");
     await rows(1);
     await find("Code", "not_found");
-    await page.getByText("Nothing was refused.").waitFor();
+    await page.getByText("No request was refused.").waitFor();
     await app.upload(product("B-2"));
     await page.getByRole("link", { name: "Sellers" }).click();
     await page.getByRole("link", { name: "View as acme" }).click();

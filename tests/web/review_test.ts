@@ -59,8 +59,8 @@ browserTest(
     await signIn(tab, app.url, KEY, "operator");
     await page.getByRole("link", { name: "Review", exact: true }).click();
     const card = page.getByRole("article");
-    await page.getByText("Reasons at hand").click();
-    await page.getByLabel("A line each").fill(
+    await page.getByText("List of reasons").click();
+    await page.getByLabel("One per line").fill(
       "logo | images | A logo | or a name\n\n title | title\nother",
     );
     await page.getByRole("button", { name: "Save reasons" }).click();
@@ -71,7 +71,7 @@ browserTest(
       { code: "title", field: "title" },
       { code: "other" },
     ]);
-    await page.getByText("Reasons at hand").click();
+    await page.getByText("List of reasons").click();
     await page.getByRole("article", { name: "B" }).waitFor();
     await page.keyboard.press("j");
     await page.getByRole("article", { name: "C" }).waitFor();
@@ -104,7 +104,7 @@ browserTest(
       method: "PUT",
     });
     await page.keyboard.press("a");
-    await page.getByText("1 decision was not taken: B.").waitFor();
+    await page.getByText("1 decision was not stored: B.").waitFor();
     assertEquals(await skusIn(app, "pending"), ["B"]);
     await page.getByRole("button", { name: "Refresh" }).click();
     await page.getByRole("heading", { name: "Changed", exact: true }).waitFor();

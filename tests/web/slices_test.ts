@@ -123,5 +123,5 @@ Deno.test("a flaw far down is told with its row", () => {
   };
   assertEquals(flawOf("A;B"), "");
   assert(flawOf("A;B;C").startsWith("Row 702 has more values"));
-  assert(flawOf('"B" C').startsWith("A quotation mark in row 702 has no"));
+  assert(flawOf('"B" C').startsWith("A quotation mark in row 702 is not"));
 });

@@ -227,7 +227,7 @@ Deno.test("a row below the names may belong to them", () => {
   );
   assertEquals(mappingFor(table).numberFormats[4].unit, "kg");
   assertEquals(table.numbers, [3]);
-  assertEquals(note, "Row 2 is read as a part of the names above it.");
+  assertEquals(note, "Row 2 is read as part of the column names above it.");
   for (const row of ["A;Mug;", ";Mug;auf Anfrage", ";;12,90", ";;"]) {
     const plain = tableOf(`SKU;Name;Preis\n${row}\nB;Cup;5\n`);
     assertEquals(gatheredAtOnce(plain).table, plain, row);
@@ -630,7 +630,7 @@ const FLAWS: readonly (readonly [string, string | null])[] = [
   ["sku,price\nA-1,5,,\n\nA-2\n", null],
   ['sku,title\nA-1,"5"" screen, black"\n', null],
   ["sku,price,quantity\nA-1,5,1\nA-2,149,00,12\n", "Row 3 has more values"],
-  ['sku,title,price\nA-1,"Big" mug\n', "A quotation mark in row 2 has no"],
+  ['sku,title,price\nA-1,"Big" mug\n', "A quotation mark in row 2 is not"],
 ];
 
 for (const [text, expected] of FLAWS) {

@@ -46,13 +46,14 @@ test("a row with the SKU of another one replaces nothing until it is meant", asy
   await choose(page, csv(MUG, BOWL), "stock.csv");
   await click(page, "Check 2 products");
   await page.getByText("1 problem in 1 row.").waitFor();
-  await click(page, "Store 1, leave 1");
+  await click(page, "Store 1, leave out 1");
 
   // It keeps its problem, whatever else of it is changed.
   await click(page, "Correct them here");
   await page.getByText("is already used by product 1").first().waitFor();
   await click(page, "Check again");
-  await page.getByText('sku "M-5" is that of row 2, which is stored').waitFor();
+  await page.getByText('sku "M-5" is the SKU of row 2, which is stored')
+    .waitFor();
   const cell = grid(page).getByRole("gridcell", { name: "Bowl" });
   await cell.click();
   await page.keyboard.type("Big bowl");
@@ -69,7 +70,8 @@ test("a row with the SKU of another one replaces nothing until it is meant", asy
   await page.getByRole("link", { name: "History" }).click();
   await page.getByRole("link", { name: "stock.csv" }).click();
   await click(page, "Correct them here");
-  await page.getByText('M-5" is that of product 1 of the same import').first()
+  await page.getByText('M-5" is the SKU of product 1 of the same import')
+    .first()
     .waitFor();
   await grid(page).getByRole("gridcell", { name: "M-5" }).click();
   await page.keyboard.type("M-6");
@@ -96,7 +98,7 @@ test("a SKU typed here that another product has is confirmed first", async (open
   await page.keyboard.press("Enter");
   await click(page, "Check again");
   await page.getByText("this would change it").first().waitFor();
-  await click(page, "It is meant: change OLD");
+  await click(page, "It is correct: change OLD");
   const figure = page.locator(".figure", { hasText: "changed" }).first();
   await figure.getByText("1").waitFor();
   await click(page, "Upload 2 products");
@@ -121,7 +123,7 @@ test("what was confirmed of a row is asked again once a cell of it changes", asy
   };
   await type("M-5", "OLD");
   await click(page, "Check again");
-  await click(page, "It is meant: change OLD");
+  await click(page, "It is correct: change OLD");
   await page.getByText("1 problem in 1 row.").waitFor();
   await type("many", "7");
   await type("Title of OLD", "Ladle");
@@ -149,11 +151,12 @@ test("a row that would make another product of one that is stored is confirmed f
   await choose(page, csv(MUG, ...rows), "stock.csv");
   await click(page, "Check 4 products");
   await page.getByText("2 problems in 2 rows.").waitFor();
-  await page.getByText('"Teapot, black": this would make another').first()
+  await page.getByText('"Teapot, black": this would turn it into another')
+    .first()
     .waitFor();
-  await click(page, "It is meant: change M-5");
+  await click(page, "It is correct: change M-5");
   await page.getByText("1 problem in 1 row.").waitFor();
-  await click(page, "Store 3, leave 1");
+  await click(page, "Store 3, leave out 1");
   await page.getByText("complete", { exact: true }).waitFor();
   const titles = async () =>
     (await app.client().listProducts()).products.map(({ title }) => title);
@@ -168,7 +171,7 @@ test("a row that would make another product of one that is stored is confirmed f
     "other.csv",
   );
   await click(page, "Check 2 products");
-  await click(page, "All are meant: change 2 products");
+  await click(page, "All are correct: change 2 products");
   await click(page, "Upload 2 products");
   await page.getByText("complete", { exact: true }).waitFor();
   assertEquals((await titles()).slice(0, 2), ["Plate", "Pan"]);
@@ -184,9 +187,11 @@ test("a SKU that differs from a stored one in capital letters alone is confirmed
   const rows = ["MUG-1;Mug;9,00;1;", "MUG-2;Title of MUG-2;99,00;1;"];
   await choose(page, csv(...rows), "stock.csv");
   await click(page, "Check 2 products");
-  await page.getByText('sku "MUG-1" is "mug-1" but for capital letters')
+  await page.getByText(
+    'sku "MUG-1" differs only in capital letters from "mug-1"',
+  )
     .first().waitFor();
-  await click(page, "It is meant: add MUG-1");
+  await click(page, "It is correct: add MUG-1");
   await click(page, "Upload 2 products");
   await page.getByText("complete", { exact: true }).waitFor();
   assertEquals((await app.client().listProducts()).products.length, 3);
@@ -196,7 +201,9 @@ test("a SKU that differs from a stored one in capital letters alone is confirmed
   const many = Array.from({ length: 60 }, (_, i) => `N-${i};Mug;9,50;${i};`);
   await choose(page, csv(...many, "Mug-2;Mug;9,00;1;"), "more.csv");
   await click(page, "Check 61 products");
-  await page.getByText('sku "Mug-2" is "MUG-2" but for capital letters')
+  await page.getByText(
+    'sku "Mug-2" differs only in capital letters from "MUG-2"',
+  )
     .first().waitFor();
   assertEquals(tab.faults, []);
 });
@@ -240,7 +247,7 @@ test("a check of 60 rows beside many products takes a few requests", async (open
     ...check,
   ]);
   requests.length = 0;
-  await click(page, "Store 30, leave 30");
+  await click(page, "Store 30, leave out 30");
   await page.getByText("complete", { exact: true }).waitFor();
   assertEquals(requests[0], "POST /seller_api/imports/:id/store");
   assert(!requests.includes("POST /seller_api/imports"), "it is sent once");
@@ -255,7 +262,7 @@ test("of a price that became a date, it is told what the price is now", async (o
   await signIn(tab, app.url, app.key);
   const file = "SKU;Price;Currency;Stock\nA;12. Sep;SEK;\n";
   await choose(page, file, "prices.csv");
-  await page.getByText("1 row has no quantity: products that exist keep")
+  await page.getByText("1 row has no quantity: stored products keep")
     .waitFor();
   await click(page, "Check 1 product");
   await page.getByText(
@@ -285,15 +292,16 @@ test("a SKU that lost its zeros or has an invisible character, and a price many 
   await choose(page, `${prices.join("\n")}\n`, "prices.csv");
   await click(page, "Check 4 products");
   await page.getByText("3 problems in 3 rows.").waitFor();
-  await page.getByText("price 19900 SEK is 199 SEK now. Is it meant?").first()
+  await page.getByText("price 19900 SEK is 199 SEK now. Is that correct?")
+    .first()
     .waitFor();
   await page.getByText("Correct the number where it is wrong.").first()
     .waitFor();
   await page.getByLabel("Show the problems")
     .selectOption("Weight is too small or too large");
-  await page.getByText("weight 12000 g is 1200 g now. Is it meant?").first()
+  await page.getByText("weight 12000 g is 1200 g now. Is that correct?").first()
     .waitFor();
-  await click(page, "Store 1, leave 3");
+  await click(page, "Store 1, leave out 3");
   await page.getByText("complete", { exact: true }).waitFor();
   const priceOf = async (sku: string) =>
     (await app.client().getProduct({ sku_or_id: sku })).product.price;
@@ -307,7 +315,7 @@ test("a SKU that lost its zeros or has an invisible character, and a price many 
   await choose(page, csv(...alike), "stock.csv");
   await click(page, "Check 2 products");
   await page.getByText("2 problems in 2 rows.").waitFor();
-  await page.getByText('sku "12" is "0012" but for zeros before it').first()
+  await page.getByText('sku "12" differs only in leading zeros').first()
     .waitFor();
   assertEquals(tab.faults, []);
 });
@@ -324,7 +332,7 @@ test("what may be rows or one text is answered before anything is sent", async (
     'D;"19"" TV";8,00;4;',
   );
   await choose(page, file, "tv.csv");
-  await page.getByText("A text in row 2 may go on in the lines below")
+  await page.getByText("A text in row 2 may continue in the next lines")
     .waitFor();
   await click(page, "It is one text");
   await page.getByRole("button", { name: "Check 2 products" }).waitFor();
@@ -332,7 +340,8 @@ test("what may be rows or one text is answered before anything is sent", async (
   await click(page, "Another file");
 
   await choose(page, `Prices 2026\r\n${file}`, "tv.csv");
-  await page.getByText("“Prices 2026”, which is left out").waitFor();
+  await page.getByText("The text “Prices 2026” above the columns is left out")
+    .waitFor();
   const check = page.getByRole("button", { name: "Check 4 products" });
   assert(await check.isDisabled());
   await click(page, "Each line is a row");
@@ -369,7 +378,7 @@ test("the encoding of a file is asked for, and may be chosen", async (openTab) =
   };
   // "Łyżka żółta" in Windows-1250.
   await take(`${header}\r\nA;\xa3y\xbfka \xbf\xf3\xb3ta;5,00;1\r\n`);
-  await page.getByText("can be read in several ways").waitFor();
+  await page.getByText("is uncertain").waitFor();
   const check = page.getByRole("button", { name: "Check 1 product" });
   assert(await check.isDisabled());
   await click(page, "Łyżka · żółta (Central European (Windows-1250))");
@@ -392,7 +401,7 @@ test("the same SKU far apart in a long table is told before anything is stored",
   await click(page, "Check 252 products");
   await page.getByText(/sku "S-0" is already used by product 1/).first()
     .waitFor();
-  await click(page, "Store 251, leave 1");
+  await click(page, "Store 251, leave out 1");
   await page.getByText("complete, 1 refused").waitFor();
   await page.getByText(/^row 253: sku "S-0"/).waitFor();
   const { text } = await app.call("/seller_api/products/S-0");
@@ -455,7 +464,7 @@ test("after a reload while a table is sent, it is said what became of it", async
     await page.unrouteAll({ behavior: "ignoreErrors" });
   };
   await interrupt(false);
-  await page.getByText("nothing of it was stored").waitFor();
+  await page.getByText("so nothing was stored").waitFor();
   assertEquals((await app.client().listProducts()).products, []);
 
   await interrupt(true);
@@ -667,7 +676,7 @@ test("what is missing is typed into its cell, and the file is handed back correc
   await until(async () =>
     await page.evaluate("document.activeElement.className") === "sheet"
   );
-  await click(page, "Store 16, leave 1");
+  await click(page, "Store 16, leave out 1");
   await page.getByText("complete, 1 refused").waitFor();
   await click(page, "Correct them here");
   await page.getByText("1 problem in 1 row.").waitFor();
@@ -806,7 +815,7 @@ test("in a list of prices a SKU that no product has is what is wrong", async (op
     "No product has the SKU HK-118. Correct the SKU, or add a title for a new product.",
   ).waitFor();
   assertEquals(
-    await grid(page).getByText("SKU is that of no product").count(),
+    await grid(page).getByText("SKU belongs to no product").count(),
     3,
   );
   const correct = async () => {
@@ -830,7 +839,7 @@ test("in a list of prices a SKU that no product has is what is wrong", async (op
   );
   await correct();
   await click(page, "Check again");
-  await click(page, "It is meant: change C");
+  await click(page, "It is correct: change C");
   await click(page, "Upload 5 products");
   await page.getByText("complete", { exact: true }).waitFor();
   const { products } = await app.client().listProducts({});
@@ -887,7 +896,8 @@ test("rounded bar codes are left out at once, and not replaced by one", async (o
   const rows = ["A", "B"].map((sku) => `${sku};Mug;5,00;1;7,3123E+12`);
   await choose(page, csv(...rows), "stock.csv");
   await click(page, "Check 2 products");
-  await page.getByText("Write the number below the bar code").waitFor();
+  await page.getByText("Write all digits of the number below the bar code")
+    .waitFor();
   assertEquals(await page.getByLabel(/^Instead of/).count(), 0);
   await click(page, "Leave it out in 2 rows");
   await click(page, "Check again");

@@ -350,7 +350,7 @@ for (const [kind, made] of Object.entries(HIDING)) {
     await page.getByText("The workbook hides 1 column: Marke").waitFor();
     await page.getByText("The workbook hides row 3").waitFor();
     await click(page, "Leave 1 row out");
-    await click(page, "Leave it out");
+    await click(page, "Leave them out");
     await click(page, "Check 2 products");
     await click(page, "Upload 2 products");
     await page.getByText("complete", { exact: true }).waitFor();
@@ -401,7 +401,7 @@ test("one that is damaged, unpacks to too much, or takes too long is refused", a
   // The limit begins a moment after the file is chosen.
   await until(async () => {
     await page.clock.fastForward(60_000);
-    return await page.getByText("It takes too long to read").isVisible();
+    return await page.getByText("Reading it takes too long").isVisible();
   }, "the end of a slow workbook");
   assertEquals(tab.faults, []);
 });

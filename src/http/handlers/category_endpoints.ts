@@ -60,7 +60,7 @@ export const putCategories = endpoint({
 export const listAllCategories = endpoint({
   operation: "listAllCategories",
   title: "The list of categories",
-  about: "What was put, in its order, in pages.",
+  about: "The list as it was put, in its order, page by page.",
   parameters: [AFTER, LIMIT],
   answers: ["categories"],
 }, (exchange) => pageOfCategories(exchange));
@@ -68,8 +68,9 @@ export const listAllCategories = endpoint({
 export const listCategories = endpoint({
   operation: "listCategories",
   title: "Categories of the marketplace",
-  about: "With their rules, in the order of the marketplace. `closed`: " +
-    "products may name these alone. Without any, categories are free. The " +
+  about:
+    "With their rules, in the marketplace's order. `closed`: products may " +
+    "use only these categories. Without a list, products may use any. The " +
     "ETag changes with the list.",
   parameters: [CATEGORY_SEARCH, AFTER, LIMIT],
   answers: ["categories"],

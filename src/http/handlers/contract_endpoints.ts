@@ -82,8 +82,9 @@ export const getChapter = (endpoints: () => readonly Endpoint[]) =>
   endpoint({
     operation: "getChapter",
     title: "A chapter of the handbook",
-    about: "Among them this reference, which the service generates from the " +
-      "tables that it works by.",
+    about:
+      "One of the chapters is this API reference, which is generated from " +
+      "the table of endpoints.",
     answers: { type: "text/html" },
   }, chapters(endpoints));
 
@@ -214,7 +215,7 @@ export const getProductsSchema = schemaEndpoint(
 
 export const getAttributesSchema = schemaEndpoint(
   "getAttributesSchema",
-  "Schema of attributes of many products",
+  "Schema of attribute updates",
   attributesSchema,
 );
 

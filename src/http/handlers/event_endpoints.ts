@@ -37,8 +37,9 @@ const WAIT = waitUntil("there is an event");
 export const listEvents = endpoint({
   operation: "listEvents",
   title: "Pull events",
-  about: "Every event of yours in order, whether or not a webhook was " +
-    "registered. Every answer has a <next>: keep the last one and ask again.",
+  about:
+    "Your events in order, with or without a webhook. Every answer has a " +
+    "<next>: store it, and send it as after in the next request.",
   parameters: [AFTER, LIMIT, TRIGGER, REFERENCE, EVENT_ID, WAIT],
   answers: ["events"],
   waits: true,
@@ -130,10 +131,11 @@ function entryIn({ name }: AnswerForm) {
 
 export const ingestEvent = endpoint({
   operation: "ingestEvent",
-  title: "Hand an event in",
-  about: "The event is on disk when the answer arrives. The same seller, " +
-    "trigger and reference again return the first id and deliver nothing " +
-    "twice; with other data they are refused.",
+  title: "Send an event",
+  about:
+    "The event is on disk when the answer arrives. A repeated request with " +
+    "the same seller, trigger and reference returns the first id and " +
+    "delivers nothing twice; with other data it is refused.",
   sends: { root: "event", example: EVENT_EXAMPLE },
   answers: ["event"],
   errors: ["reference_reused"],

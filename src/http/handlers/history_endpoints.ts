@@ -20,11 +20,10 @@ const PAGE = 1_000;
 
 export const getHistory = endpoint({
   operation: "getHistory",
-  title: "Read former prices",
-  about:
-    "The changes of the price of a product, the newest first, as long as " +
-    "SELLER_KEEP_PRICES_DAYS says. A product that was never changed has none; " +
-    "one that is created again begins anew.",
+  title: "Read the price history",
+  about: "The price changes of a product, newest first; kept for " +
+    "SELLER_KEEP_PRICES_DAYS. A product whose price never changed has " +
+    "none. A product that is created again starts a new history.",
   parameters: [HISTORY_ATTRIBUTE, AFTER],
   answers: ["changes"],
 }, async (context) => {

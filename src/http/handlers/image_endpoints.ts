@@ -15,9 +15,9 @@ const NAME = new RegExp(
 );
 export const getImage = endpoint({
   operation: "getImage",
-  title: "A stored image",
-  about: "At the path in a product's href. The file never changes. Ranges of " +
-    "bytes can be requested.",
+  title: "Read a stored image",
+  about: "The path is the href of a product's image. The file never changes. " +
+    "Byte ranges are supported.",
   answers: { type: "image/*" },
 }, async ({ services, request, params }) => {
   const { folder, file } = params;

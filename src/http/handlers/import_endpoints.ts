@@ -78,9 +78,9 @@ const WAIT = waitUntil("the status is final");
 export const beginImport = endpoint({
   operation: "beginImport",
   title: "Import a document of any length",
-  about: "Takes up to 50,000 products, and answers once the document is on " +
-    "disk. All are checked in the background, then stored, none if anything " +
-    "is wrong (with accept=valid: those without a problem).",
+  about: "Accepts up to 50,000 products, and answers when the document is on " +
+    "disk. In the background all products are checked, then stored: all or " +
+    "none; with accept=valid, the valid ones.",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
   parameters: [VERSION, DRY_RUN, SHOW, ACCEPT, NAME, IDEMPOTENCY_KEY],
   answers: ["import_begun"],
@@ -122,10 +122,9 @@ function logBegun(
 
 export const getImport = endpoint({
   operation: "getImport",
-  title: "Watch an import",
-  about:
-    "How far it is, and what is wrong. With Accept: text/event-stream, a " +
-    "stream of progress events and a final one.",
+  title: "Follow an import",
+  about: "The progress and the problems. With Accept: text/event-stream, a " +
+    "stream of progress events that ends with the final state.",
   streams:
     "events progress, with <import> without its problems, and final at " +
     "the end",
@@ -224,7 +223,7 @@ function importNode(record: ImportRecord): ImportNode {
 export const listImports = endpoint({
   operation: "listImports",
   title: "Recent imports",
-  about: "The newest first, with counters and without problems.",
+  about: "Newest first, with counts but without problems.",
   parameters: [AFTER, LIMIT],
   answers: ["imports"],
 }, async (context) => {
@@ -259,7 +258,7 @@ const RESULTS_CURSOR = cursor<ResultsPlace>({
 export const getImportResults = endpoint({
   operation: "getImportResults",
   title: "Results of an import",
-  about: "What became of each product, in the order of the document.",
+  about: "The result of each product, in the order of the document.",
   parameters: [AFTER, LIMIT, RESULT, SHOW],
   answers: ["import_results"],
 }, async (context) => {
@@ -327,8 +326,9 @@ function resultNode(
 export const getRefusedOfImport = endpoint({
   operation: "getRefusedOfImport",
   title: "Refused products of an import",
-  about: "As a document <products> to correct and send again: each product " +
-    "byte for byte as it was sent, behind a comment with its problems.",
+  about:
+    "A document <products> to correct and send again. Each product is byte " +
+    "for byte as it was sent, after a comment with its problems.",
   answers: { type: "text/xml" },
 }, async ({ services: { db }, seller, params, heavyRead }) => {
   const id = params.import_id;
@@ -355,8 +355,8 @@ export const cancelImport = endpoint({
   operation: "cancelImport",
   title: "Cancel an import",
   about:
-    "What is not stored yet is not stored any more. What was stored can be " +
-    "undone. A dry run that is over is deleted, with its document.",
+    "Products that are not stored yet are not stored. Stored ones can be " +
+    "undone. A finished dry run is deleted with its document.",
   answers: ["success"],
   errors: ["conflict"],
 }, async ({ services, seller, params }) => {
@@ -366,11 +366,11 @@ export const cancelImport = endpoint({
 
 export const undoImport = endpoint({
   operation: "undoImport",
-  title: "Take an import back",
+  title: "Undo an import",
   about:
     "Begins an import that restores the former value of every field that " +
-    "the import changed and deletes the products that it created, the newest " +
-    "part first. It is refused if anything was changed since, unless " +
+    "the import changed, and deletes the products that it created, newest " +
+    "part first. It is refused if anything has changed since, unless " +
     "changed=keep.",
   parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["import_begun"],
@@ -393,12 +393,12 @@ export const undoImport = endpoint({
 
 export const storeImport = endpoint({
   operation: "storeImport",
-  title: "Store what a dry run has checked",
-  about:
-    "The document of a dry run without a problem (with accept=valid: its " +
-    "valid products) is stored without being sent again: the same import goes " +
-    "on as storing. If a product that it would change was changed since the " +
-    "check, nothing is done; check the document again.",
+  title: "Store the products of a dry run",
+  about: "Stores the document of a dry run without problems (with " +
+    "accept=valid: its valid products), without sending it again: the " +
+    "same import continues as storing. If one of these products has " +
+    "changed since the check, the request is refused; check the document " +
+    "again.",
   parameters: [IDEMPOTENCY_KEY],
   answers: ["import_begun"],
   errors: ["conflict", "changed_since"],
@@ -419,8 +419,8 @@ export const storeImport = endpoint({
 
 export const retryImportImages = endpoint({
   operation: "retryImportImages",
-  title: "Try the failed images of an import again",
-  about: "Answers how many image references are tried again.",
+  title: "Retry the failed images of an import",
+  about: "The answer counts the image references that are retried.",
   answers: ["import_images_retry"],
 }, async ({ services, seller, params }) => {
   const id = params.import_id;

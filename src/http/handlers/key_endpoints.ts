@@ -20,8 +20,9 @@ import { endpoint } from "../server/route.ts";
 export const listOwnKeys = endpoint({
   operation: "listOwnKeys",
   title: "List your keys",
-  about: "The oldest first, also those that were revoked or have ended; " +
-    "`<current>` marks the one of this request.",
+  about:
+    "Oldest first, including expired and revoked keys; `<current>` marks " +
+    "the key of this request.",
   answers: ["keys"],
 }, async ({ services, seller: { no, keyId } }) => {
   const keys = await services.db.of(no).read((sql) => listKeys(sql, no));
@@ -34,9 +35,11 @@ export const listOwnKeys = endpoint({
 
 export const addOwnKey = endpoint({
   operation: "addOwnKey",
-  title: "Make a key",
-  about: "The key is shown once. What the document leaves out is as that of " +
-    "the key that asks; more than that is refused.",
+  title: "Create a key",
+  about:
+    "The key is shown once. What the document leaves out is taken from the " +
+    "key of this request. A key cannot get more rights than the key of this " +
+    "request has.",
   sends: { root: "key", example: KEY_EXAMPLE },
   answers: ["new_key"],
 }, async ({ services, seller, document }) => {
@@ -49,10 +52,9 @@ export const rotateOwnKey = endpoint(
   {
     operation: "rotateOwnKey",
     title: "Rotate a key",
-    about:
-      "Makes a key of the same kind, which is shown once; the former one " +
-      "ends after 24 h. Every key may rotate itself; another one needs the " +
-      "scope `keys`. A body is ignored.",
+    about: "Creates a key with the same rights, which is shown once. The " +
+      "former key expires after 24 h. Every key may rotate itself; to " +
+      "rotate another key, the scope `keys` is needed. A body is ignored.",
     answers: ["new_key"],
     errors: ["conflict", "record_invalid"],
   },
@@ -66,9 +68,10 @@ export const rotateOwnKey = endpoint(
 
 export const revokeOwnKey = endpoint({
   operation: "revokeOwnKey",
-  title: "Revoke a key of yours",
-  about: "Every process refuses the key within a second. Your last key with " +
-    "the scope `keys` stays.",
+  title: "Revoke one of your keys",
+  about:
+    "Every process refuses the key within a second. Your last key with the " +
+    "scope `keys` cannot be revoked.",
   answers: ["success"],
   errors: ["conflict"],
 }, async ({ services, seller, params }) => {

@@ -17,7 +17,7 @@ import { endpoint } from "../server/route.ts";
 
 export const putMapping = endpoint({
   operation: "putMapping",
-  title: "Keep a mapping",
+  title: "Store a mapping",
   about: "What the columns of a table are, by a name of yours. It takes the " +
     `place of one of that name; ${MAPPINGS_LIMIT} are kept, each up to 32 KiB.`,
   sends: { root: "mapping", example: MAPPING_EXAMPLE },
@@ -34,7 +34,7 @@ const MAPPINGS_A_STEP = 2;
 export const listMappings = endpoint({
   operation: "listMappings",
   title: "List mappings",
-  about: "All of them, in the order of their names.",
+  about: "In the order of their names.",
   answers: ["mappings"],
 }, async ({ services, seller, form, heavyRead }) => {
   const list = form.list<MappingNode>("mapping", Infinity);
@@ -70,7 +70,7 @@ export const getMapping = endpoint({
 export const deleteMapping = endpoint({
   operation: "deleteMapping",
   title: "Delete a mapping",
-  about: "Tables are mapped as if it had never been.",
+  about: "Tables are then mapped by the page's own proposals.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
   await removeMapping(services, seller, params.name);

@@ -20,16 +20,16 @@ import { endpoint } from "../server/route.ts";
 
 export const getHealth = endpoint({
   operation: "getHealth",
-  title: "Alive",
+  title: "Liveness",
   about: "The process runs and answers.",
   answers: ["health"],
 }, () => Promise.resolve({ xml: { status: "alive" }, headers: NOT_KEPT }));
 
 export const getReadiness = endpoint({
   operation: "getReadiness",
-  title: "Ready",
-  about: "200 when the service can do its work, else 503. With the " +
-    "operator's key it says what it looked at.",
+  title: "Readiness",
+  about: "200 if the service can work, else 503. With an operator key, the " +
+    "answer has the result of each check.",
   answers: ["health"],
   isProbe: true,
 }, async ({ services, isOperator }) => {
@@ -65,9 +65,10 @@ export const getReadiness = endpoint({
 export const getDatabase = endpoint({
   operation: "getDatabase",
   title: "The database",
-  about: "Its servers: whether they answer, as of the last 5 seconds, how " +
-    "many sellers and bytes each has. One server, unless Citus spreads the " +
-    "sellers over several.",
+  about:
+    "Its servers: whether each has answered in the last 5 seconds, and how " +
+    "many sellers and bytes it has. There is one server, unless Citus " +
+    "spreads the sellers over several.",
   parameters: [SELLER_PLACE],
   answers: ["database"],
   errors: ["not_found"],
@@ -125,8 +126,8 @@ async function backlogNode(
 export const getMetrics = endpoint({
   operation: "getMetrics",
   title: "Metrics",
-  about: "In the text format of Prometheus. 404 while there is neither " +
-    "SELLER_METRICS_KEY nor an operator key.",
+  about: "In the text format of Prometheus. The answer is 404 without " +
+    "SELLER_METRICS_KEY and without an operator key.",
   answers: { type: "text/plain" },
   errors: ["not_found"],
 }, async ({ services }) => {
@@ -141,10 +142,11 @@ const FAILING_LIMIT = 100;
 
 export const getStatus = endpoint({
   operation: "getStatus",
-  title: "How things stand",
-  about: "What waits, which webhooks fail (the 100 that failed first), and " +
-    "the last 24 hours: uploads, images fetched and failed, deliveries tried; " +
-    "and how much room is on the disks of the process that answers.",
+  title: "Status of the service",
+  about:
+    "The queues; the failing webhooks (the 100 that have failed longest); " +
+    "uploads, images and deliveries of the last 24 hours; and the free " +
+    "space on the disks of the process that answers.",
   answers: ["status"],
 }, async ({ services }) => {
   const disks = await services.disks.update();

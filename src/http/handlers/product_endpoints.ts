@@ -64,7 +64,7 @@ import { endpoint, type Reply } from "../server/route.ts";
 export const getProduct = endpoint(
   {
     operation: "getProduct",
-    title: "Read a product out",
+    title: "Read a product",
     about: "Its fields, its times, and the state of its images.",
     answers: ["product"],
   },
@@ -79,13 +79,13 @@ export const getProduct = endpoint(
 
 export const listProducts = endpoint({
   operation: "listProducts",
-  title: "Read products out",
-  about: "In the order of their creation, so that a page shows no product " +
-    "twice and misses none while others are written; in another order, one " +
-    "that changes meanwhile may. By title, price, quantity and updated_at at " +
-    `most ${RANKED_PRODUCTS} products are ordered. What stands in <products> ` +
-    "can be uploaded as it is. With a filter a page may be short, or empty, " +
-    "before the end: go on while there is a <next>.",
+  title: "List products",
+  about: "In the order of creation, so that paging repeats and misses no " +
+    "product while others are written; in another order, a product that " +
+    "changes meanwhile may be repeated or missed. By title, price, quantity " +
+    `and updated_at, at most ${RANKED_PRODUCTS} products are sorted. The ` +
+    "content of <products> can be uploaded unchanged. With a filter, a page " +
+    "may be short or empty before the end: continue while there is a <next>.",
   parameters: [
     AFTER,
     LIMIT,
@@ -280,8 +280,8 @@ function readFilter(reader: QueryReader): ProductFilter {
 export const putAttribute = endpoint({
   operation: "putAttribute",
   title: "Change one attribute",
-  about: "By the rules of the upload. A body is ignored. With an " +
-    "Idempotency-Key it is carried out once, however often it is sent.",
+  about: "The rules of uploads apply. A body is ignored. With an " +
+    "Idempotency-Key, a repeated request is executed only once.",
   parameters: [EXPECTED_VALUE, DIFFERENCE, IDEMPOTENCY_KEY],
   answers: null,
   errors: ["record_invalid", "changed_since"],
@@ -302,8 +302,9 @@ export const putAttribute = endpoint({
 export const deleteProduct = endpoint({
   operation: "deleteProduct",
   title: "Delete a product",
-  about: "Its SKU is free at once; its variants stay, and its images stay " +
-    "while another product shows them.",
+  about:
+    "Its SKU can be used again at once. Its variants stay, and so do images " +
+    "that other products show.",
   answers: ["success"],
 }, async (context) => {
   const { params, seller, services } = context;
@@ -316,12 +317,13 @@ const CHANGE_WAIT = waitUntil("a product changes");
 export const followProducts = endpoint({
   operation: "followProducts",
   title: "Follow the catalogue",
-  about: "The latest state of each changed product of all sellers, in the " +
-    "order of change; what becomes of its images is a change too. A deleted " +
-    "product has deleted_at, and only its id and SKU. seller_id never " +
-    "changes; a rename moves no product. Every page but an empty one has a " +
-    "<next>, which stays good for ever: keep the last one and ask again. With " +
-    "wait an empty page has one, too: that of the request.",
+  about:
+    "The latest state of each changed product of all sellers, in the order " +
+    "of change. The outcome of an image is a change, too. A deleted product " +
+    "has deleted_at, and only its id and SKU. seller_id never changes, even " +
+    "if the seller is renamed. Every page that is not empty has a <next>, " +
+    "which never expires: store it, and send it as after in the next " +
+    "request. With wait, an empty page has one, too: that of the request.",
   parameters: [AFTER, LIMIT, CHANGE_WAIT],
   answers: ["products"],
   example: FEED_EXAMPLE,

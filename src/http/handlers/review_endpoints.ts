@@ -59,9 +59,8 @@ const REVIEW_CURSOR = cursor<ReviewPlace>({
 export const listReviews = endpoint({
   operation: "listReviews",
   title: "List products to review",
-  about:
-    "Those that came to the state first, with what changed since the last " +
-    "approval. While products change, a page shows each as it is now.",
+  about: "Longest in the state first, with the changes since the last " +
+    "approval. Each product is shown as it is now.",
   parameters: [REVIEW_STATE, SELLER, AFTER, LIMIT],
   answers: ["reviews"],
   errors: ["not_found"],
@@ -163,9 +162,10 @@ function reviewNode(
 export const decideReviews = endpoint({
   operation: "decideReviews",
   title: "Decide about products",
-  about: "Up to 250, all or none. Each decision is in the audit log and an " +
-    "event of the seller, product_approved or product_rejected; one that is " +
-    "so already changes nothing. A rejection has a code or a message.",
+  about: "Up to 250 decisions, all or none. Each decision is recorded in the " +
+    "audit log, and sent to the seller as an event product_approved or " +
+    "product_rejected. A repeated decision changes nothing. A rejection " +
+    "needs a code or a message.",
   sends: { root: "reviews", example: REVIEWS_EXAMPLE },
   answers: ["success"],
   errors: ["too_many_products"],
@@ -180,7 +180,7 @@ export const decideReviews = endpoint({
 export const listReasons = endpoint({
   operation: "listReasons",
   title: "Reasons for rejections",
-  about: "Your own list, in its order; the page offers it to reviewers.",
+  about: "Your list, in its order. The page offers it to reviewers.",
   answers: ["reasons"],
 }, async ({ services }) => {
   const reasons = await services.db.read(reasonsOf);

@@ -30,7 +30,8 @@ import { endpoint } from "../server/route.ts";
 export const addSeller = endpoint({
   operation: "addSeller",
   title: "Create a seller",
-  about: "With a first key and a webhook secret, which are shown once.",
+  about: "The answer has the first key and a webhook secret, which are shown " +
+    "once.",
   sends: { root: "seller", example: SELLER_EXAMPLE },
   answers: ["new_seller"],
 }, async ({ services, who, document }) => {
@@ -53,9 +54,10 @@ export const addSeller = endpoint({
 export const putSellerAttribute = endpoint({
   operation: "putSellerAttribute",
   title: "Change a seller",
-  about: "A limit is a whole number; an empty one is the default of the " +
-    "settings. `email` is where the seller is told of trouble; empty: nowhere. " +
-    "A body is ignored.",
+  about:
+    "A limit is a whole number; empty means the default of the settings. " +
+    "`email` receives notices to the seller; empty: nobody does. A body is " +
+    "ignored.",
   answers: null,
   errors: ["record_invalid"],
 }, async ({ services, who, params }) => {
@@ -67,9 +69,10 @@ export const putSellerAttribute = endpoint({
 export const removeSeller = endpoint({
   operation: "removeSeller",
   title: "Remove a seller",
-  about: "With its products, uploads, webhooks, events and keys. The seller " +
-    "is unknown and its name free at once; its data goes within seconds. " +
-    "This cannot be undone.",
+  about:
+    "Removes the seller with its products, uploads, webhooks, events and " +
+    "keys. Its name can be used again at once; its data are deleted within " +
+    "seconds. This cannot be undone.",
   answers: ["success"],
 }, async ({ services, who, params }) => {
   await remove(services, { who, seller: params.seller });
@@ -79,7 +82,7 @@ export const removeSeller = endpoint({
 export const listSellerKeys = endpoint({
   operation: "listSellerKeys",
   title: "List a seller's keys",
-  about: "The oldest first, also those that were revoked.",
+  about: "Oldest first, including revoked keys.",
   answers: ["keys"],
 }, async ({ services, params }) => {
   const keys = await services.db.read(async (sql) =>
@@ -96,9 +99,10 @@ export const listSellerKeys = endpoint({
 
 export const addSellerKey = endpoint({
   operation: "addSellerKey",
-  title: "Give a seller one more key",
-  about: "The key is shown once. It has all scopes, no end and may come from " +
-    "everywhere unless the document says otherwise.",
+  title: "Give a seller another key",
+  about:
+    "The key is shown once. Unless the document says otherwise, it has all " +
+    "scopes, does not expire, and works from every network.",
   sends: { root: "key", example: KEY_EXAMPLE },
   answers: ["new_key"],
 }, async ({ services, who, params, document }) => {
@@ -121,8 +125,9 @@ export const revokeKey = endpoint({
 export const rotateSellerSecret = endpoint({
   operation: "rotateSellerSecret",
   title: "Give a seller a new webhook secret",
-  about: "For 24 h deliveries are signed with the former secret as well. " +
-    "Webhooks with a secret of their own keep it.",
+  about:
+    "For 24 h, deliveries are also signed with the former secret. Webhooks " +
+    "with their own secret keep it.",
   answers: ["webhook_secret"],
   errors: ["rate_limited"],
 }, async ({ services, who, params }) => {
@@ -134,8 +139,7 @@ export const rotateSellerSecret = endpoint({
 export const listSellers = endpoint({
   operation: "listSellers",
   title: "List sellers",
-  about: "In the order of their creation, with their limits and what counts " +
-    "against them.",
+  about: "In the order of creation, with their limits and usage.",
   parameters: [AFTER, LIMIT, SELLER],
   answers: ["sellers"],
   errors: ["not_found"],
@@ -164,8 +168,9 @@ export const getAccount = endpoint({
   operation: "getAccount",
   title: "Your account",
   about:
-    "Your name, your limits and what counts against them, the id of the key " +
-    "that asks, and from where our requests to you come. Every key may read it.",
+    "Your name, your limits and usage, the id of the key of this request, " +
+    "and the networks of the service's outgoing requests. Every key may " +
+    "read it.",
   answers: ["account"],
 }, async ({ services, seller, owner }) => {
   const { db, deps: { clock } } = services;

@@ -66,9 +66,10 @@ const SHORT_IMAGES = 64;
 
 export const getTransaction = endpoint({
   operation: "getTransaction",
-  title: "Watch an upload",
-  about: "What became of each product, and how far the images are. With " +
-    "Accept: text/event-stream, a stream of progress events and a final one.",
+  title: "Follow an upload",
+  about: "The result of each product, and the progress of the images. With " +
+    "Accept: text/event-stream, a stream of progress events that ends with " +
+    "the final state.",
   streams: "events progress, with <transaction> without its results, and " +
     "final at the end",
   parameters: [WAIT, AFTER],
@@ -275,9 +276,10 @@ export function unsettledImageNode(image: UnsettledImage): UnsettledImageNode {
 export const getRefusedProducts = endpoint({
   operation: "getRefusedProducts",
   title: "Refused products of an upload",
-  about: "What accept=valid did not store, as a document <products> to " +
-    "correct and upload: each product byte for byte as it was sent, behind a " +
-    "comment with its problems.",
+  about:
+    "The products that accept=valid did not store, as a document <products> " +
+    "to correct and upload. Each product is byte for byte as it was sent, " +
+    "after a comment with its problems.",
   answers: { type: "text/xml" },
 }, async ({ services: { db }, seller, params, heavyRead }) => {
   const id = params.transaction_id;
@@ -326,8 +328,8 @@ function noRefusedProducts({ products }: Transaction): ServiceError {
 /** If any image is tried again, the transaction is `processing` again. */
 export const retryImages = endpoint({
   operation: "retryImages",
-  title: "Try failed images again",
-  about: "Answers how many image references are tried again.",
+  title: "Retry failed images",
+  about: "The answer counts the image references that are retried.",
   answers: ["images_retry"],
 }, async (context) => {
   const { services, seller, params } = context;
@@ -339,7 +341,7 @@ export const retryImages = endpoint({
 export const listTransactions = endpoint({
   operation: "listTransactions",
   title: "Recent uploads",
-  about: "The newest first, with counters and without results.",
+  about: "Newest first, with counts but without results.",
   parameters: [AFTER, LIMIT],
   answers: ["transactions"],
 }, async (context) => {

@@ -20,10 +20,11 @@ import { endpoint } from "../server/route.ts";
 
 export const putTrigger = endpoint({
   operation: "putTrigger",
-  title: "Say what a trigger means",
-  about: "When you send it, and an example of its data; an empty one is the " +
-    "service's own. The handbook, the OpenAPI description and test events " +
-    "have it.",
+  title: "Describe a trigger",
+  about:
+    "When you send the trigger, and an example of its data; an empty text " +
+    "restores the service's own. The list of triggers, the OpenAPI " +
+    "description and test events show both.",
   sends: { root: "trigger", example: MEANING_EXAMPLE },
   answers: ["success"],
 }, async ({ services, who, params, body, parse }) => {
@@ -37,8 +38,9 @@ export const putTrigger = endpoint({
 
 export const listTriggers = endpoint({
   operation: "listTriggers",
-  title: "What triggers mean",
-  about: "Each trigger with when the marketplace sends it, and an example of " +
+  title: "List triggers",
+  about:
+    "Each trigger with its meaning on this marketplace and an example of " +
     "its data.",
   answers: ["triggers"],
 }, async ({ services, form }) => {

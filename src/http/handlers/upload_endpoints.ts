@@ -40,9 +40,10 @@ import { productCountsNode } from "./transaction_xml.ts";
 export const uploadProducts = endpoint({
   operation: "uploadProducts",
   title: "Upload products",
-  about: "Creates or updates up to 250 products, all or none (with " +
-    "accept=valid: those without a problem). Each image URL must answer HEAD " +
-    "with 200; the images are fetched after the answer.",
+  about:
+    "Creates or updates up to 250 products: all or none; with accept=valid, " +
+    "the valid ones. Each image URL must answer HEAD with 200. Images are " +
+    "downloaded after the answer.",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
   parameters: [VERSION, DRY_RUN, SHOW, ACCEPT, NAME, IDEMPOTENCY_KEY],
   answers: ["upload", "dry_run"],
@@ -53,10 +54,11 @@ export const uploadProducts = endpoint({
 export const uploadAttributes = endpoint({
   operation: "uploadAttributes",
   title: "Update attributes of many products",
-  about: "Sets any attributes, such as price and quantity, of up to 10,000 " +
-    "stored products, all or none (with accept=valid: those without a " +
-    "problem). It creates no product. The answer names a transaction, with " +
-    "the status, the refused products and the undo of an upload.",
+  about:
+    "Sets attributes, such as price and quantity, of up to 10,000 stored " +
+    "products: all or none; with accept=valid, the valid ones. Creates no " +
+    "products. The answer has the id of a transaction, with the same " +
+    "status, refused products and undo as an upload.",
   sends: {
     root: "products",
     document: "attributes",
@@ -258,11 +260,12 @@ const UNDO_REQUESTS = 40;
 
 export const undoUpload = endpoint({
   operation: "undoUpload",
-  title: "Take an upload back",
-  about: "Restores the former value of every field that the upload changed, " +
-    "and deletes the products that it created, all or nothing. The undo is a " +
-    "transaction, which can be undone as well. A dry run answers the counts, " +
-    "as with changed=keep, and what was changed since.",
+  title: "Undo an upload",
+  about:
+    "Restores the former value of every field that the upload changed, and " +
+    "deletes the products that it created: all or nothing. The undo is " +
+    "itself a transaction that can be undone. A dry run returns the counts, " +
+    "as with changed=keep, and what has changed since.",
   parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["upload", "undo_dry_run"],
   errors: ["conflict", "record_invalid"],

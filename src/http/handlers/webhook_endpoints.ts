@@ -55,7 +55,7 @@ const SHOWN_ATTEMPTS = 10;
 export const createWebhook = endpoint({
   operation: "createWebhook",
   title: "Register a webhook",
-  about: "One for each trigger; another URL takes the place of the first.",
+  about: "One for each trigger; registering again replaces the URL.",
   sends: { root: "webhook", example: WEBHOOK_EXAMPLE },
   answers: ["success"],
 }, async ({ services, seller, document }) => {
@@ -66,7 +66,9 @@ export const createWebhook = endpoint({
 export const listWebhooks = endpoint({
   operation: "listWebhooks",
   title: "List webhooks",
-  about: "The oldest first; one that fails says since when and why.",
+  about:
+    "Oldest first. A failing webhook has the start and the reason of its " +
+    "failures.",
   answers: ["webhooks"],
 }, async ({ services, seller }) => {
   const webhooks = await services.db.of(seller.no).read(
@@ -113,7 +115,7 @@ function resultText(result: string): string {
 export const deleteWebhook = endpoint({
   operation: "deleteWebhook",
   title: "Remove a webhook",
-  about: "What waits for it is cancelled.",
+  about: "Its pending deliveries are cancelled.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
   await removeWebhook(services, seller, params.trigger);
@@ -128,8 +130,8 @@ function triggerOf({ trigger }: Exchange["params"]): Trigger {
 
 export const testWebhook = endpoint({
   operation: "testWebhook",
-  title: "Try a webhook",
-  about: 'Sends it <event test="true">.',
+  title: "Test a webhook",
+  about: 'Sends it an <event test="true">.',
   answers: ["delivery"],
 }, async ({ services, seller, params }) => {
   const { db, deps, signals } = services;
@@ -143,11 +145,11 @@ export const testWebhook = endpoint({
 
 export const recoverWebhook = endpoint({
   operation: "recoverWebhook",
-  title: "Deliver again what was missed",
-  about: "Events whose delivery is exhausted or cancelled, or waits to be " +
-    "tried again, or for which there was no webhook. Answers how many " +
-    "deliveries are queued; what is pending already is not counted. A disabled " +
-    "webhook holds them until it is registered again.",
+  title: "Recover missed events",
+  about: "Sends again the events whose delivery is exhausted, cancelled or " +
+    "retrying, or for which there was no webhook. The answer counts the " +
+    "queued deliveries, without those already pending. If the webhook is " +
+    "disabled, they are held until it is registered again.",
   parameters: [SINCE, UNTIL],
   answers: ["recovery"],
   errors: ["record_invalid"],
@@ -188,8 +190,9 @@ function readPeriod(query: URLSearchParams, now: number): Period {
 export const rotateWebhookSecret = endpoint({
   operation: "rotateWebhookSecret",
   title: "Give a webhook a new secret",
-  about: "The webhook has a secret of its own from then on. For 24 h " +
-    "deliveries are signed with the former secret as well.",
+  about:
+    "From now on the webhook has its own secret. For 24 h, deliveries are " +
+    "also signed with the former secret.",
   answers: ["webhook_secret"],
 }, async ({ services, seller, params }) => {
   const { secret } = await rotateSecretOfOwn(
@@ -286,9 +289,9 @@ async function readDeliveries(
 /** A delivery of a disabled webhook stays held. */
 export const replayDelivery = endpoint({
   operation: "replayDelivery",
-  title: "Send a delivery anew",
-  about: "Answers the delivery's new state. A delivery that is under way " +
-    "stays as it is.",
+  title: "Replay a delivery",
+  about: "The answer has the delivery's new state. A pending delivery is not " +
+    "changed.",
   answers: ["delivery"],
 }, async ({ services, seller, params }) => {
   const { trigger, id } = params;

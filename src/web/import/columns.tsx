@@ -152,7 +152,7 @@ function Columns({ client, spreadsheet, chosen }: {
             cell: ({ header, column }) => header || `column ${column + 1}`,
           },
           {
-            label: "Is the field",
+            label: "Field",
             cell: ({ header, column }) => (
               <select
                 aria-label={`Field of ${header || `column ${column + 1}`}`}
@@ -182,7 +182,7 @@ function Columns({ client, spreadsheet, chosen }: {
             ),
           },
           {
-            label: "For example",
+            label: "Examples",
             look: "quiet break",
             cell: ({ column }) => examples[column],
           },
@@ -349,7 +349,7 @@ function UnitOf({ name, target, numberFormat, hasPaths, onUnit }: {
     );
   }
   if (units === null) return null;
-  const none = target === "weight" ? "as each value says" : "amounts";
+  const none = target === "weight" ? "unit in each value" : "amounts";
   return (
     <span class="row">
       <select

@@ -18,8 +18,8 @@ export function ConfirmButton({ client, skus, adds, disabled = false }: {
       onClick={() => confirmSkus(client, skus)}
     >
       {skus.length === 1
-        ? `It is meant: ${verb} ${skus[0]}`
-        : `All are meant: ${verb} ${plural(skus.length, "product")}`}
+        ? `It is correct: ${verb} ${skus[0]}`
+        : `All are correct: ${verb} ${plural(skus.length, "product")}`}
     </button>
   );
 }

@@ -242,7 +242,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
       )}
       {step.name === "refused" && !edited && mayStoreValid(current) && (
         <button type="button" class="main" onClick={send}>
-          Store {count(step.refusal.validCount)}, leave{" "}
+          Store {count(step.refusal.validCount)}, leave out{" "}
           {count(step.refusal.leftOutCount)}
         </button>
       )}
@@ -286,8 +286,7 @@ function StepView({ client, current, place, onFind }: StepProps) {
     case "checking":
       return (
         <Working title="Checking" percent={step.percent}>
-          Every product is validated and every image URL is asked for. Nothing
-          is stored.
+          Every product and every image URL is checked. Nothing is stored yet.
         </Working>
       );
     case "sending":
@@ -311,8 +310,8 @@ function StepView({ client, current, place, onFind }: StepProps) {
           <ErrorNote error={step.error} />
           {step.refusal !== null && (
             <p class="quiet">
-              Nobody knows whether the last try arrived. To send it again is
-              safe: the same file is never stored twice.
+              It is unknown whether the file arrived. You can send it again: it
+              is never stored twice.
             </p>
           )}
         </>
@@ -320,7 +319,7 @@ function StepView({ client, current, place, onFind }: StepProps) {
     case "kept":
       return (
         <div class="note">
-          <p>The file is still here, and nothing of it was stored.</p>
+          <p>The file is still open, and nothing was stored.</p>
           <p>
             <button
               type="button"
@@ -340,7 +339,7 @@ function SentNote({ client, id }: { client: Client; id: string }) {
     <div class="note good">
       <p>
         <a href={linkTo("imports", id)}>The rest</a>{" "}
-        is being stored, whether this page is open or not.
+        is being stored, even if you close this page.
       </p>
       <p>
         <button
@@ -348,7 +347,7 @@ function SentNote({ client, id }: { client: Client; id: string }) {
           class="main"
           onClick={() => showLeftOutRows(client, id)}
         >
-          Correct what was left
+          Correct the rows left out
         </button>
       </p>
     </div>
@@ -380,15 +379,14 @@ function Sending({ interruption }: { interruption: Error | null }) {
   return (
     <>
       <Working title="Sending">
-        Once the file has arrived, it is stored whether this page is open or
-        not.
+        Once the file has arrived, it is stored even if you close this page.
       </Working>
       {interruption && (
         <div class="note warn">
           <p>{errorSentence(interruption)}</p>
           <p>
-            The upload is tried again by itself. It cannot be stored twice:
-            every try carries the same Idempotency-Key.
+            The upload is retried automatically. The file cannot be stored
+            twice.
           </p>
         </div>
       )}

@@ -86,8 +86,9 @@ function* withoutRepeatedNames(table: Table): SlicedWork<GatheredTable> {
   if (left === 0) return { table, note: "" };
   return {
     table: withRows(table, kept),
-    note: `${plural(left, "row")} with the names of the columns once more ` +
-      `${left === 1 ? "is" : "are"} left out.`,
+    note: `${plural(left, "row")} that ${
+      left === 1 ? "repeats the column names is" : "repeat the column names are"
+    } left out.`,
   };
 }
 
@@ -121,7 +122,7 @@ function withLowerNames(table: Table): GatheredTable {
   });
   return {
     table: { ...table, header: names, rows, numbers },
-    note: `Row ${number} is read as a part of the names above it.`,
+    note: `Row ${number} is read as part of the column names above it.`,
   };
 }
 
@@ -193,8 +194,9 @@ function* withoutUntracked(table: Table): SlicedWork<GatheredTable> {
     table: counted,
     note: changed === 0
       ? ""
-      : `${plural(changed, "quantity", "quantities")} of what the shop does ` +
-        `not count ${changed === 1 ? "is" : "are"} left out.`,
+      : `${plural(changed, "quantity", "quantities")} ${
+        changed === 1 ? "is" : "are"
+      } left out: the shop does not count this stock.`,
   };
 }
 
@@ -250,7 +252,8 @@ function* withoutTimedSales(
     table: untimed,
     note: changed === 0
       ? ""
-      : `${plural(changed, "sale price")} with a date cannot be sent, and ` +
-        `${changed === 1 ? "is" : "are"} left out.`,
+      : `${plural(changed, "sale price")} with a date ${
+        changed === 1 ? "is" : "are"
+      } left out: dates cannot be sent.`,
   };
 }

@@ -71,7 +71,7 @@ async function tableFromFeed(file: TextFile): Promise<void> {
   const refused = {
     name,
     what: "a feed that cannot be read",
-    remedy: "It is broken XML, or holds no products. Export it again.",
+    remedy: "It is malformed XML, or has no products. Export it again.",
   };
   intake.set({ name: "refused", refused });
 }
@@ -109,8 +109,8 @@ export async function takeBook(
     errors,
     questions: [
       ...(hidden !== null || hiddenRows.length === 0 ? [] : [question(
-        `The workbook hides ${listed("row", hiddenRows)}, as a filter does.`,
-        confirms(`Take ${plural(hiddenRows.length, "row")}, too`),
+        `The workbook hides ${listed("row", hiddenRows)}, maybe by a filter.`,
+        confirms(`Include ${plural(hiddenRows.length, "row")}`),
         readsAgain(
           `Leave ${plural(hiddenRows.length, "row")} out`,
           () => takeBook(name, file, read.sheet, false),
@@ -120,8 +120,8 @@ export async function takeBook(
         `The workbook hides ${plural(hiddenColumns.length, "column")}: ${
           hiddenColumns.map((column) => table.header[column]).join(", ")
         }.`,
-        confirms("Take what is hidden, too"),
-        leavesOut("Leave it out", hiddenColumns),
+        confirms("Include them"),
+        leavesOut("Leave them out", hiddenColumns),
       )]),
     ],
   });
@@ -239,8 +239,8 @@ function lettersOf(
   return {
     encoding: { name: encoding ?? all[0].name, all, choose },
     questions: likely === 1 || encoding !== undefined ? [] : [question(
-      "The letters of this file can be read in several ways. Which " +
-        "is right? There are more above.",
+      "The encoding of this file is uncertain. Which text is right? " +
+        "More encodings can be chosen above.",
       ...all.slice(0, likely).map(({ name, label, words }) =>
         readsAgain(`${words} (${label})`, () => choose(name))
       ),
@@ -269,9 +269,9 @@ async function takeRows(file: TextFile): Promise<void> {
       ...(table.doubts.length === 0 || file.oneText !== undefined
         ? []
         : [question(
-          `A text in ${listed("row", table.doubts)} may go on in the ` +
-            "lines below, or each of these lines may be a row, as where a " +
-            "quotation mark means inches.",
+          `A text in ${listed("row", table.doubts)} may continue in the ` +
+            "next lines, or each of these lines may be a row: a quotation " +
+            "mark may mean inches.",
           confirms("Each line is a row"),
           readsAgain(
             "It is one text",
@@ -294,10 +294,10 @@ function shiftQuestion(
   leaveOut: () => void,
 ): Finding {
   return question(
-    `A "${delimiter}" before a space may be a part of a text in ${
+    `A "${delimiter}" before a space may be part of a text in ${
       listed("row", shifts)
-    }, so that values stand in wrong columns.`,
-    confirms("They stand right"),
+    }, so that values are in wrong columns.`,
+    confirms("The columns are right"),
     readsAgain(`Leave ${plural(shifts.length, "row")} out`, leaveOut),
   );
 }

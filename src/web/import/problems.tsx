@@ -57,7 +57,7 @@ export function Problems({ client, current, place, onFind }: {
             ` ${
               error?.code === "changed_since"
                 ? error.message
-                : "Nothing of these products was stored."
+                : "None of these products was stored."
             }`}
         </p>
         {error && <ErrorFacts error={error} />}

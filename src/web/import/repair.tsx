@@ -125,7 +125,7 @@ export function Repair({ client, current, busy }: {
           <strong>
             {plural(flaws.length, "problem")} in {plural(inRows, "row")}.
           </strong>{" "}
-          Nothing of these rows was stored. Correct the cells, and check again.
+          None of these rows was stored. Correct the cells, then check again.
           {more > 0 &&
             ` ${plural(more, "further problem")} will be listed then.`}
         </span>

@@ -85,15 +85,15 @@ function Interrupted({ client }: { client: Client }) {
           found === undefined
             ? (
               <p>
-                It did not arrive: nothing of it was stored. Choose it again.
+                It did not arrive, so nothing was stored. Choose it again.
               </p>
             )
             : (
               <p>
-                The last import of that name began on{" "}
+                The last import with this name began on{" "}
                 <Moment iso={found.created_at} exact />:{" "}
                 <a href={linkTo("imports", found.import_id)}>open it</a>. If
-                that was earlier, choose the file again.
+                that was an earlier upload, choose the file again.
               </p>
             )}
       </WhenLoaded>
@@ -140,8 +140,8 @@ function announcement({ fileName, step }: Upload): string {
       return `${plural(step.counts.total, "product")} can be stored.`;
     case "sending":
       return step.interruption === null
-        ? "The file is on its way."
-        : "The upload was interrupted and is tried again.";
+        ? "The file is being sent."
+        : "The upload was interrupted and is retried.";
     case "sent":
     case "failed":
     case "kept":
@@ -179,7 +179,7 @@ function DropZone({ client, refused }: {
         <p class="big">Drop a file with products anywhere on this page</p>
         <p class="quiet">
           A table (CSV, Excel) of any length, XML or JSON. It is checked first;
-          nothing is stored before you say so.
+          nothing is stored before you confirm.
         </p>
         <p class="row centred">
           <button type="button" class="main" onClick={choose}>
@@ -250,13 +250,12 @@ function PasteForm({ client }: { client: Client }) {
       />
       {isOdd && (
         <p class="bad" role="alert">
-          There are no columns in this text. Copy the row with the names of the
-          columns, too.
+          This text has no columns. Copy the row with the column names, too.
         </p>
       )}
       <p>
         <button type="submit" class="main" disabled={text.trim() === ""}>
-          Take these rows
+          Use these rows
         </button>
       </p>
     </Form>

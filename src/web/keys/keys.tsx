@@ -38,8 +38,8 @@ export function KeysView({ client }: { client: Client }) {
     <>
       <Title>Keys</Title>
       <p class="quiet">
-        Give each program a key of its own, with no more scopes than it needs. A
-        key that is rotated works for 24 hours beside the new one.
+        Give each program its own key, with only the scopes it needs. After a
+        rotation, the former key works for 24 hours more.
       </p>
       <KeyList
         of={client}
@@ -67,16 +67,16 @@ const COLUMNS: readonly Column<SellerKey>[] = [
   { label: "Begins with", look: "mono", cell: ({ prefix }) => prefix || "–" },
   { label: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
   {
-    label: "From",
+    label: "Networks",
     look: "break",
     cell: ({ networks }) => networks.join(", ") || "everywhere",
   },
-  { label: "Made", cell: ({ created_at }) => <Moment iso={created_at} /> },
+  { label: "Created", cell: ({ created_at }) => <Moment iso={created_at} /> },
   {
     label: "Last used",
     cell: ({ last_used_at }) => <Moment iso={last_used_at} />,
   },
-  { label: "Ends", cell: ({ expires_at }) => <Moment iso={expires_at} /> },
+  { label: "Expires", cell: ({ expires_at }) => <Moment iso={expires_at} /> },
   { label: "State", cell: (key) => <State of={stateOf(key)} /> },
 ];
 
@@ -160,14 +160,14 @@ function KeyButtons({ apiKey, actions, onChanged, onAdded }: {
       {actions.rotate && (
         <SureButton
           label="Rotate"
-          question="Make a new one, and end this one in 24 hours?"
+          question="Create a new key, and end this one in 24 hours?"
           disabled={busy}
           onSure={() => run(rotate)}
         />
       )}{" "}
       <SureButton
         label="Revoke"
-        question="Refuse this key from now on?"
+        question="Revoke this key now?"
         disabled={busy}
         onSure={() => run(revoke)}
       />
@@ -222,7 +222,7 @@ function KeyForm({ onSend }: { onSend: (key: KeyDocument) => Promise<void> }) {
         </Field>
       </div>
       <fieldset>
-        <legend>Scopes; none chosen: all that may be given</legend>
+        <legend>Scopes (none chosen: all that you may give)</legend>
         <div class="row">
           {SCOPES.map((scope) => (
             <label key={scope}>

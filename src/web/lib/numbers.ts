@@ -286,7 +286,7 @@ export function priceDoubt(
   return currency === stored.currency && !isManyTimes(amount, stored.amount)
     ? null
     : `price ${amount} ${currency} is ${stored.amount} ${stored.currency} ` +
-      "now. Is it meant?";
+      "now. Is that correct?";
 }
 
 function decimalSeparatorIn(number: string): DecimalSeparator {

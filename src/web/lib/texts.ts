@@ -9,12 +9,11 @@ const STATES: Readonly<Record<string, string>> = {
   completed_with_errors: "complete, images missing",
   exhausted: "given up",
   held: "on hold",
-  images: "fetching images",
+  images: "downloading images",
   in_flight: "in progress",
   pending: "waiting",
-  processing: "fetching images",
+  processing: "downloading images",
   retrying: "trying again",
-  sending: "on its way",
 };
 
 /** The name of a state, for people. */
@@ -24,7 +23,7 @@ export function stateWord(state: string): string {
 
 /** What to do about code that cannot be loaded. */
 export const STALE_PAGE =
-  "A part of this page could not be loaded. Reload the page: the service may have a newer one.";
+  "Part of this page could not be loaded. Reload the page: there may be a newer version.";
 
 /** Makes `In stock` of `in_stock`. */
 export function readable(word: string): string {

@@ -37,37 +37,37 @@ export function valuesOfField(field: string): readonly string[] | null {
 const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   required: "is missing",
   too_long: "is too long",
-  too_many: "with too many entries",
+  too_many: "has too many entries",
   not_a_number: "is not a number",
   out_of_range: "is too small or too large",
-  not_in_list: "is none of the values it can have",
+  not_in_list: "is not one of the allowed values",
   attribute_required: "is missing; its category needs it",
-  unknown_category: "is no category of this marketplace",
+  unknown_category: "is not a category of this marketplace",
   not_a_date: "is not a date",
   not_one_line: "has a line break or a control character",
   not_allowed: "breaks a rule",
-  unknown_element: "is no field",
-  unknown_attribute: "is no attribute",
-  unexpected_text: "has text where none can be",
-  repeated_element: "is there more than once",
-  repeated_value: "with the same entry twice",
-  duplicate_sku: "is that of an earlier product",
-  duplicate_product: "is an earlier product once more",
+  unknown_element: "is not a field",
+  unknown_attribute: "is not an attribute",
+  unexpected_text: "has text where none is allowed",
+  repeated_element: "is repeated",
+  repeated_value: "has the same entry twice",
+  duplicate_sku: "is already used by an earlier product",
+  duplicate_product: "is the same product as an earlier one",
   sku_taken: "is taken by another product",
   name_taken: "is taken",
   too_many_missing: "would set too many products to 0",
-  quota_exceeded: "This is more than you may have",
+  quota_exceeded: "This exceeds your quota",
   changed_since: "was changed since",
   too_old: "is too long ago",
-  not_found: "is that of no product",
-  unknown_id: "is that of no product",
+  not_found: "belongs to no product",
+  unknown_id: "belongs to no product",
   bad_check_digit: "has a wrong digit",
-  bad_url: "with an address that cannot be used",
-  image_unavailable: "cannot be fetched",
-  image_blocked: "at an address that is not public",
-  url_blocked: "at an address that is not public",
-  unresolved: "at a host that does not exist",
-  wrong_type: "is of another type",
+  bad_url: "has an invalid address",
+  image_unavailable: "cannot be downloaded",
+  image_blocked: "has an address that is not public",
+  url_blocked: "has an address that is not public",
+  unresolved: "has a host that does not exist",
+  wrong_type: "has the wrong type",
   syntax: "The file is broken here",
   internal: "could not be processed by the service",
   limit: "The file is too large or too deep",
@@ -75,9 +75,9 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
 
 /** Remedies for merchants; the handbook's are for programmers. */
 const REMEDIES: Partial<Record<DetailCode, string>> = {
-  changed_since: "Undo the rest, which leaves this as it is.",
+  changed_since: "Undo the rest; this product then stays as it is.",
   image_unavailable:
-    "Open each address in a browser. It must lead to the image itself, without signing in or being sent on.",
+    "Open each address in a browser. It must show the image itself, without a sign-in or a redirect.",
   out_of_range: "Correct the number where it is wrong.",
   required: "Add it. Or store the others now, and this one later.",
   syntax: "Correct the text at this place.",
@@ -98,10 +98,10 @@ export function problemTitle(code: DetailCode, path: string): string {
 export function remedyOf(code: DetailCode, field = ""): string {
   const kind = isScalar(field) ? SCALAR_RULES[field].form.kind : null;
   if (code === "not_a_number" && kind === "integer") {
-    return "Write a whole number in digits alone, as in 1299.";
+    return "Write a whole number with digits only, such as 1299.";
   }
   if (code === "not_a_number" && kind === "digits") {
-    return "Write the number below the bar code, all of its digits.";
+    return "Write all digits of the number below the bar code.";
   }
   const entry: CodeEntry | undefined = DETAIL_CODES[code];
   return REMEDIES[code] ?? entry?.remedy.replaceAll("`", "") ?? "";

@@ -35,9 +35,9 @@ export function CategoriesView({ client }: { client: Client }) {
       <Title>Categories</Title>
       <p class="quiet">
         {isClosed
-          ? "Products may name these categories alone."
-          : "Products may also name other categories."}{" "}
-        A rule with a date warns before it and refuses from it on.
+          ? "Products may use only these categories."
+          : "Products may also use other categories."}{" "}
+        A rule with a date warns before that date, and refuses from then on.
       </p>
       <UnlessViewing>
         <PutList client={client} onPut={list.reload} />
@@ -58,7 +58,10 @@ export function CategoriesView({ client }: { client: Client }) {
           keyOf={({ name }) => name}
         />
       )}
-      <ListFoot list={list} empty="There is no list: categories are free." />
+      <ListFoot
+        list={list}
+        empty="There is no list: products may use any categories."
+      />
     </>
   );
 }
@@ -103,8 +106,7 @@ function PutList({ client, onPut }: { client: Client; onPut: () => void }) {
       </p>
       {checked && (
         <p class="note good" role="status">
-          Nothing is wrong with it. “Replace the list” puts it in the place of
-          the present one.
+          The list has no problems. “Replace the list” puts it into force.
         </p>
       )}
       {error && <ErrorNote error={error} />}

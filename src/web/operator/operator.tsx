@@ -63,7 +63,7 @@ function Waiting({ backlog, failing, disks }: {
       <Figure label="images waiting" value={of("images")} />
       <Figure label="imports" value={of("imports")} />
       <Figure label="deliveries waiting" value={of("deliveries")} />
-      <Figure label="deliveries held" value={of("held_deliveries")} />
+      <Figure label="deliveries on hold" value={of("held_deliveries")} />
       <Figure
         label="deliveries given up"
         value={of("exhausted_deliveries")}
@@ -110,7 +110,7 @@ const QUEUES: readonly Column<Queue>[] = [
       `${count(waiting)} waiting, ${count(in_progress)} in progress`,
   },
   {
-    label: "Oldest is due since",
+    label: "Oldest due since",
     right: true,
     cell: ({ oldest_due_seconds: seconds = 0 }) =>
       seconds === 0 ? "–" : durationText(seconds),
@@ -167,7 +167,7 @@ function Failing({ webhooks }: { webhooks: readonly FailingWebhook[] }) {
     <section>
       <h2>Failing webhooks</h2>
       {webhooks.length === 0
-        ? <p class="quiet">None: every webhook took its last delivery.</p>
+        ? <p class="quiet">None: every webhook accepted its last delivery.</p>
         : (
           <Table
             label="Failing webhooks"

@@ -129,7 +129,7 @@ export function ReviewsView({ client }: { client: Client }) {
       </p>
       {failed.length > 0 && (
         <p class="note bad" role="alert">
-          {plural(failed.length, "decision was", "decisions were")} not taken:
+          {plural(failed.length, "decision was", "decisions were")} not stored:
           {" "}
           {failed.map(({ sku }) => sku).join(", ")}. Refresh to see these
           products as they are now.
@@ -162,10 +162,10 @@ export function ReviewsView({ client }: { client: Client }) {
       )}
       <ListFoot
         list={{ ...list, more: null }}
-        empty="Nothing waits for a review. The settings of a seller say what does."
+        empty="No product waits for a review. A seller's settings say which products are reviewed."
       />
       <details class="card">
-        <summary>Reasons at hand</summary>
+        <summary>List of reasons</summary>
         <WhenLoaded loaded={reasons}>
           {(known) => (
             <ReasonsForm
@@ -193,7 +193,7 @@ function ReasonsForm({ known, onSave }: {
     <Form onSubmit={() => run(() => onSave(reasonsIn(text)))}>
       <p class="field">
         <label for="reasons">
-          A line each: code | field | message
+          One per line: code | field | message
         </label>
         <textarea
           id="reasons"

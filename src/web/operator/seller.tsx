@@ -158,16 +158,16 @@ function Settings({ client, seller, onChanged }: {
           </select>
         </span>
         <span class="field grow">
-          <label for="email">Mail for notices</label>
+          <label for="email">Mail address for notices</label>
           <input {...field("email")} placeholder="none" />
         </span>
         <button type="submit" class="main" disabled={busy}>Save</button>
       </div>
       <p class="quiet">
-        An empty limit is the default of the settings.
+        An empty limit means the default of the settings.
         {seller.unsubscribed_at && (
           <>
-            {" "}The seller has ended its mails{" "}
+            {" "}The seller unsubscribed from mails on{" "}
             <Moment iso={seller.unsubscribed_at} />.
           </>
         )}
@@ -215,12 +215,12 @@ function Removal({ client, seller }: { client: Client; seller: Seller }) {
     <section class="card">
       <h2>Remove this seller</h2>
       <p class="quiet">
-        With its products, uploads, webhooks, events and keys. This cannot be
-        undone.
+        This removes its products, uploads, webhooks, events and keys. It cannot
+        be undone.
       </p>
       <OneFieldForm
         id="removed-name"
-        label="Its name, to confirm"
+        label="Type its name to confirm"
         button="Remove"
         required
         onSend={remove}

@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<LoggedDelivery>[] = [
   },
   { label: "State", cell: ({ state }) => <State of={state} /> },
   {
-    label: "Last answer",
+    label: "Last attempt",
     look: "fill",
     cell: (delivery) => <LastAnswer delivery={delivery} />,
   },
@@ -59,8 +59,8 @@ function LastAnswer({ delivery }: { delivery: LoggedDelivery }) {
     <details>
       <summary>
         {last === undefined
-          ? "not tried yet"
-          : `${attemptOutcome(last) || "…"}, try ${last.number}`}
+          ? "not sent yet"
+          : `${attemptOutcome(last) || "…"}, attempt ${last.number}`}
         {next && `; ${nextAttempt(next)}`}
       </summary>
       <Attempts delivery={delivery} />

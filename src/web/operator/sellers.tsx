@@ -170,7 +170,7 @@ function SellerForm({ client, onAdded }: {
       />
       {added !== null && (
         <NewSecrets
-          title={`Hand these to ${added.name}.`}
+          title={`Give these to ${added.name}.`}
           secrets={{
             "API key": added.api_key,
             "Webhook secret": added.webhook_secret,

@@ -32,7 +32,7 @@ export function bulkChangeProblem(
 ): string | null {
   if (field === "status") return null;
   const number = scaled(text);
-  if (number === null) return "Write a number, as in 159.50 or −10.";
+  if (number === null) return "Write a number, such as 159.50 or −10.";
   const doubt = ambiguityProblem(text, field === "quantity");
   if (doubt !== null) return doubt;
   if (field === "quantity" && number % ONE !== 0n) {

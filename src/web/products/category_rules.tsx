@@ -109,7 +109,7 @@ export function needOf(
   const more = value.length - SHOWN;
   const values = value.slice(0, SHOWN).join(", ");
   const parts = [
-    required && "needed",
+    required && "required",
     values && `one of ${values}${more > 0 ? ` and ${more} more` : ""}`,
     from && `from ${from} on`,
   ].filter(Boolean);

@@ -74,7 +74,7 @@ function itemsOf(product: Product | null, name: ListField): Item[] {
 export function problemOf(name: ScalarField, text: string): string | null {
   const rule = SCALAR_RULES[name];
   const value = rule.verbatim ? text : canonicalSpelling(name, text.trim());
-  if (value === "") return rule.required ? "This is needed." : null;
+  if (value === "") return rule.required ? "This is required." : null;
   const doubt = isAmount(name) ? ambiguityProblem(text, false) : null;
   if (doubt !== null) return doubt;
   const read = rule.read(value);

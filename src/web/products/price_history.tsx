@@ -113,20 +113,20 @@ export function PriceHistory({ client, product }: {
       <h2>Price</h2>
       {lowest_price && (
         <p>
-          The lowest price of the {lowest_price.days}{" "}
-          days before the present one was{" "}
+          The lowest price in the {lowest_price.days}{" "}
+          days before the current price was{" "}
           <strong>{money(lowest_price.amount, lowest_price.currency)}</strong>.
         </p>
       )}
       <WhenLoaded loaded={loaded}>
         {({ changes, next }) =>
           changes.length === 0
-            ? <p class="quiet">No change of the price is kept.</p>
+            ? <p class="quiet">No price change is stored.</p>
             : (
               <>
                 <PriceChart changes={changes} />
                 <Table
-                  label="Changes of the price"
+                  label="Price changes"
                   columns={columns(labels.data ?? NO_LABELS)}
                   rows={changes}
                   keyOf={({ at }) => at}

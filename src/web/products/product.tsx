@@ -78,8 +78,8 @@ function ReviewNote(
   return (
     <p class={`note ${state === "rejected" ? "bad" : "warn"}`}>
       {state === "rejected"
-        ? `The marketplace rejected this product${about}. Correct and save it: it is looked at again.`
-        : `The marketplace has not yet looked at this product. ${
+        ? `The marketplace rejected this product${about}. Correct it and save it; then it is reviewed again.`
+        : `The marketplace has not yet reviewed this product. ${
           reason.length === 0 ? "" : `It was rejected before${about}.`
         }`}
     </p>
@@ -128,7 +128,9 @@ function Images({ product }: { product: Product }) {
     <section class="card" aria-label="Images">
       <h2>Images</h2>
       {images.length === 0 && (
-        <p class="quiet">There are none. Add the address of one in the form.</p>
+        <p class="quiet">
+          There are no images. Add the URL of one in the form.
+        </p>
       )}
       <ul class="gallery">
         {images.map((image) => <Picture key={image.url} image={image} />)}

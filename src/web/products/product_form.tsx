@@ -47,8 +47,9 @@ const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
 const SKU_TAKEN: Detail = {
   field: "sku",
   code: "sku_taken",
-  message: "A product of yours has this SKU. Choose another, or change that " +
-    "product: it is in the list of products.",
+  message:
+    "Another of your products has this SKU. Choose another SKU, or edit " +
+    "that product in the list of products.",
 };
 
 export function ProductForm({ client, product, onSaved }: {
@@ -195,10 +196,9 @@ export function ProductForm({ client, product, onSaved }: {
       )}
       {met.length > 0 && (
         <p class="note warn" role="alert">
-          Somebody else has changed this meanwhile, and nothing is saved yet:
-          {" "}
-          {met.map(fieldLabel).join(", ")}. “Save” replaces it with what stands
-          here; “Discard the changes” shows what is stored.
+          Somebody else has changed these fields, and nothing is saved yet:{" "}
+          {met.map(fieldLabel).join(", ")}. “Save” stores your values; “Discard
+          the changes” shows the stored ones.
         </p>
       )}
       <UnlessViewing>
@@ -256,7 +256,7 @@ function FieldOf(props: FieldProps) {
     <div class={form.kind === "text" ? "pair whole" : "pair"}>
       <label for={id}>
         {label}
-        {required && isNew && " (needed)"}
+        {required && isNew && " (required)"}
       </label>
       <span class="row">
         <Control {...props} id={id} />

@@ -229,8 +229,8 @@ function ExportMenu({ client, search, selected }: {
       {error && <ErrorNote error={error} />}
       {isCut && (
         <p class="note warn">
-          The file holds the first {count(IMPORT_PRODUCTS)}{" "}
-          products, which is what one import takes. Search for fewer.
+          The file has the first {count(IMPORT_PRODUCTS)}{" "}
+          products, the most that one import accepts. Narrow the search.
         </p>
       )}
       <select
@@ -293,7 +293,7 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
         Select these {count(rows.length)}
       </label>
       <button type="button" class="small" disabled={busy} onClick={selectAll}>
-        {busy ? "Selecting…" : "Select all that are found"}
+        {busy ? "Selecting…" : "Select all results"}
       </button>
       {selection.size > 0 && (
         <>
@@ -396,8 +396,7 @@ function Empty({ search: { q, status, review, images } }: { search: Search }) {
   return q || status || review || images
     ? (
       <p class="quiet">
-        No product is like that.{" "}
-        <a href={linkTo("products")}>Show all products</a>
+        No product matches. <a href={linkTo("products")}>Show all products</a>
       </p>
     )
     : (
@@ -405,7 +404,7 @@ function Empty({ search: { q, status, review, images } }: { search: Search }) {
         There are no products yet.{" "}
         <UnlessViewing>
           <a href={linkTo("upload")}>Upload some</a> or{" "}
-          <a href={linkTo("new")}>write one here</a>.
+          <a href={linkTo("new")}>create one here</a>.
         </UnlessViewing>
       </p>
     );

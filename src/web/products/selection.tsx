@@ -181,7 +181,7 @@ function ChangeForm({ client, products, onDone }: {
           disabled={busy}
         >
           {busy && preview === null
-            ? "Looking…"
+            ? "Checking…"
             : `Preview for ${plural(products.length, "product")}`}
         </button>
       </Form>
@@ -248,8 +248,8 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
         {[
           `${plural(updated, "product")} would change`,
           unchanged > 0 && `${count(unchanged)} would stay the same`,
-          left > 0 && `${count(left)} without this value`,
-          refused > 0 && `${count(refused)} cannot be changed so`,
+          left > 0 && `${count(left)} have no value to change`,
+          refused > 0 && `${count(refused)} cannot be changed`,
         ].filter(Boolean).join(", ")}.
       </p>
       {updated > 0 && (
@@ -265,7 +265,8 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
       {updated > 0 && doubts.length > 0 && (
         <p>
           {doubts[0].sku}: {doubts[0].doubt}
-          {doubts.length > 1 && ` So of ${count(doubts.length)} products.`}
+          {doubts.length > 1 &&
+            ` The same question applies to ${count(doubts.length)} products.`}
         </p>
       )}
       {details && <ProblemList details={details} more={more} />}
@@ -277,7 +278,8 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
             disabled={busy}
             onClick={onStore}
           >
-            {doubts.length > 0 ? "It is meant: change" : "Change"} {refused > 0
+            {doubts.length > 0 ? "It is correct: change" : "Change"}{" "}
+            {refused > 0
               ? `${count(updated)}, leave ${count(refused)}`
               : plural(updated, "product")}
           </button>
@@ -323,7 +325,9 @@ function Deletion({ client, products, onDone }: {
       const text = `${plural(deleted.length, "product")} deleted.`;
       const left = products.length - deleted.length;
       onDone({
-        text: left === 0 ? text : `${text} ${count(left)} not.`,
+        text: left === 0
+          ? text
+          : `${text} ${count(left)} could not be deleted.`,
         deleted,
         failures,
       });
@@ -402,7 +406,7 @@ function Refetch({ client, products }: {
   return (
     <>
       <button type="button" disabled={busy} onClick={fetchAgain}>
-        {busy ? "Asking…" : `Retry ${plural(images, "failed image")}`}
+        {busy ? "Starting…" : `Retry ${plural(images, "failed image")}`}
       </button>
       {error && <ErrorNote error={error} />}
     </>
@@ -449,7 +453,7 @@ export function DoneNote({ done }: { done: Done }) {
             Save {plural(deleted.length, "deleted product")} as a file
           </button>{" "}
           <span class="quiet">
-            To upload it makes them again, as they were when you selected them.
+            Upload that file to create them again, as they were when selected.
           </span>
         </p>
       )}

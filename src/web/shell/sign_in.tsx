@@ -80,14 +80,14 @@ export function SignInView({ notice }: { notice: string | null }) {
 /** A message for people; the service's own is about headers. */
 function leadOf(error: Error): string | undefined {
   if (!(error instanceof ApiError) || error.status !== 401) return undefined;
-  return "Nobody has this key here: it is mistyped, or it was revoked.";
+  return "This key is unknown: it is mistyped, or it was revoked.";
 }
 
 /** Signs in; a text that no header can carry has a message of its own. */
 async function enter(key: string): Promise<void> {
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new Error(
-      "A key is made of letters, digits and signs without spaces. Copy it once more, as a whole.",
+      "A key has letters, digits and symbols, but no spaces. Copy the whole key again.",
     );
   }
   await signIn(key);

@@ -72,19 +72,19 @@ export function report(watched: Watched): void {
 /** The outcome of an upload or import, as sentences. */
 export function describeEnd({ status, images, products }: Watched): string {
   if (status === "cancelled") return "It was cancelled.";
-  if (status === "refused") return "Nothing of it was stored.";
-  if (status === "failed") return "The service could not go on with it.";
+  if (status === "refused") return "Nothing was stored.";
+  if (status === "failed") return "The service could not finish it.";
   const { refused = 0 } = products;
   return [
     refused === 0
       ? "It is stored."
-      : `It is stored, but for ${refused} ${
+      : `It is stored, except for ${refused} ${
         refused === 1 ? "product" : "products"
       }.`,
     images.failed > 0 &&
     `${images.failed} ${
       images.failed === 1 ? "image" : "images"
-    } could not be fetched.`,
+    } could not be downloaded.`,
   ].filter(Boolean).join(" ");
 }
 

@@ -119,6 +119,6 @@ function end(key: string): void {
   // Ignore a late refusal of a key that has been replaced.
   if (keptKey.get() !== key && keptKey.get() !== null) return;
   signOut(
-    "Your key is not valid any more: it was revoked or replaced. Sign in with the current one to go on.",
+    "Your key is no longer valid: it was revoked or replaced. Sign in with the current key to continue.",
   );
 }

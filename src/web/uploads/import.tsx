@@ -74,10 +74,11 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
 const PHASES: Partial<Record<Import["status"], string>> = {
   checking: "All products are checked first. Nothing is stored yet.",
   storing: "The products are being stored, 250 at a time.",
-  images: "All products are stored. Their images are being fetched.",
+  images: "All products are stored. Their images are being downloaded.",
   refused: "Nothing was stored.",
-  cancelled: "It was cancelled. What was stored until then stays.",
-  failed: "The service could not go on. What was stored until then stays.",
+  cancelled: "It was cancelled. Products stored before that remain.",
+  failed:
+    "The service could not finish it. Products stored before that remain.",
 };
 
 function Phase({ status }: Import) {
@@ -91,7 +92,7 @@ function CancelButton({ client, id }: { client: Client; id: string }) {
     <>
       <SureButton
         label="Cancel"
-        question="Store nothing more of it?"
+        question="Stop storing the products?"
         disabled={busy}
         onSure={() =>
           run(async () => {
@@ -171,7 +172,7 @@ function Results({ client, watched }: { client: Client; watched: Import }) {
           keyOf={(row) => list.rows!.indexOf(row)}
         />
       )}
-      <ListFoot list={list} empty="There are none." />
+      <ListFoot list={list} empty="No product has this result." />
     </section>
   );
 }

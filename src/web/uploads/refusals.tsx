@@ -110,7 +110,7 @@ export function Refusals({ client, filter }: {
       )}
       <ListFoot
         list={list}
-        empty="Nothing was refused. Failures of the service (5xx) are in its log alone."
+        empty="No request was refused. Errors of the service (5xx) are only in its log."
       />
     </>
   );

@@ -133,7 +133,7 @@ function Undo({ what, undoing, onBegun }: {
               onClick={() =>
                 run(async () => setPreview(await undoing.preview()))}
             >
-              {busy ? "Looking…" : `Undo this ${what}…`}
+              {busy ? "Checking…" : `Undo this ${what}…`}
             </button>
           </p>
         )
@@ -172,7 +172,7 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
       )}
       {!isFree && (
         <>
-          <p>Changed since, so these stay as they are:</p>
+          <p>These have changed since, so they stay as they are:</p>
           <ul>
             {problems.slice(0, SHOWN).map(({ sku, message }, i) => (
               <li key={i}>
@@ -207,8 +207,8 @@ function effectOf(
 ): string | null {
   const done = [
     updated > 0 &&
-    `${plural(updated, "product")} would be as before${
-      isFree ? "" : ", but for what changed since"
+    `${plural(updated, "product")} would be restored${
+      isFree ? "" : ", except what changed since"
     }`,
     deleted > 0 && `${plural(deleted, "product")} would be deleted`,
     created > 0 && `${plural(created, "product")} would be created again`,

@@ -168,7 +168,7 @@ export function UploadsView({ client }: { client: Client }) {
       {refusals.error && <ErrorNote error={refusals.error} />}
       <ListFoot
         list={list}
-        empty={entries.length > 0 ? "None was accepted." : (
+        empty={entries.length > 0 ? "No upload was accepted." : (
           <>
             Nothing was uploaded yet.{" "}
             <UnlessViewing>

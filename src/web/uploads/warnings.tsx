@@ -15,8 +15,8 @@ export function WarningNote({ warnings }: { warnings: Warnings | undefined }) {
     <div class="note warn" role="status">
       <p>
         {count(total)}{" "}
-        {plural(total, "warning", "warnings")}: these products are stored, and
-        from {first} on such products are refused.
+        {plural(total, "warning", "warnings")}: these products are stored, but
+        from {first} on they would be refused.
       </p>
       <ProblemList
         details={warning.slice(0, SHOWN)}

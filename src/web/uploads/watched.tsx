@@ -147,11 +147,11 @@ export function Progress({ watched, perSecond, connected }: {
           </>
         )}
         {!connected && finished_at === null &&
-          " · the connection was lost; it is being made again"}
+          " · connection lost; reconnecting"}
       </p>
       {finished_at === null && (
         <p class="quiet">
-          You may leave this page: the work goes on without it. <NoticeButton />
+          You can leave this page: the upload continues. <NoticeButton />
         </p>
       )}
       <details class="facts">
@@ -226,7 +226,7 @@ function Failure({ image }: { image: UnsettledImage }) {
   return (
     <li class="failure">
       <span class="mono break">{url}</span>
-      <span>{message} ({plural(attempts, "try", "tries")})</span>
+      <span>{message} ({plural(attempts, "attempt")})</span>
     </li>
   );
 }
@@ -253,11 +253,11 @@ export function RetryBar({ client, watched, onRetried }: {
       <p class="row">
         <span class="grow">
           {plural(failed, "image")}{" "}
-          could not be fetched. The products are stored without.
+          could not be downloaded. The products are stored without them.
         </span>
         <UnlessViewing>
           <button type="button" disabled={busy} onClick={() => run(retry)}>
-            {busy ? "Asking…" : `Retry ${plural(failed, "failed image")}`}
+            {busy ? "Starting…" : `Retry ${plural(failed, "failed image")}`}
           </button>
         </UnlessViewing>
       </p>

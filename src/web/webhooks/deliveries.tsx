@@ -123,10 +123,10 @@ function RecoverForm({ client, trigger, onRecovered }: {
       class="card"
       onSubmit={() => run(recover)}
     >
-      <h2>Recover what was missed</h2>
+      <h2>Recover missed events</h2>
       <p class="quiet">
-        Sends again what was given up or cancelled, and events for which there
-        was no webhook.
+        Sends again the deliveries that were given up or cancelled, and the
+        events from a time without a webhook.
       </p>
       <div class="row">
         <span class="field">
@@ -140,7 +140,7 @@ function RecoverForm({ client, trigger, onRecovered }: {
           />
         </span>
         <span class="field">
-          <label for="until">until (now, if empty)</label>
+          <label for="until">until (if empty: now)</label>
           <input
             id="until"
             type="datetime-local"
@@ -233,8 +233,8 @@ export function Attempts(
 export function nextAttempt(at: string): string {
   const seconds = secondsUntil(at);
   return seconds < 1
-    ? "the next try is due"
-    : `next try in ${durationText(seconds)}`;
+    ? "the next attempt is due"
+    : `next attempt in ${durationText(seconds)}`;
 }
 
 /** The status of the response, or the reason why there was none. */
@@ -243,7 +243,7 @@ export function attemptOutcome({ status, error }: Attempt): string {
 }
 
 const COLUMNS: readonly Column<Attempt>[] = [
-  { label: "Try", right: true, cell: ({ number }) => number },
+  { label: "Attempt", right: true, cell: ({ number }) => number },
   {
     label: "Started",
     cell: ({ started_at }) => <Moment iso={started_at} exact />,
@@ -255,7 +255,7 @@ const COLUMNS: readonly Column<Attempt>[] = [
       duration_ms === null ? "…" : `${Math.round(duration_ms)} ms`,
   },
   {
-    label: "Answer",
+    label: "Response",
     cell: attemptOutcome,
   },
   { label: "Address", look: "mono break", cell: ({ url }) => url },

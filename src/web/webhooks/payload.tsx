@@ -62,8 +62,8 @@ function OpenedPayload({ client, trigger, delivery }: {
             {isTest && (
               <p>
                 <span class="state plain">test</span>{" "}
-                This event is not in the feed: it is a test, or older than what
-                is kept.
+                This event is not stored: it is a test event, or it was too old
+                to keep.
               </p>
             )}
             <pre class="source code" tabIndex={0}>{body}</pre>
@@ -146,7 +146,7 @@ function Signature({ delivery, body, format }: {
       {error && (
         <ErrorNote
           error={error}
-          lead="This did not work: the secret begins with whsec_, and the browser needs https for it."
+          lead="The signature failed: a secret begins with whsec_, and the browser signs only on https pages."
         />
       )}
     </>

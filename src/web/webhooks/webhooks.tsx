@@ -68,8 +68,8 @@ function WebhookTable({ client, webhooks, onChanged }: Given & {
   if (webhooks.length === 0) {
     return (
       <p class="quiet">
-        There are none yet. A webhook has the marketplace call an address of
-        yours when something happens.
+        There are no webhooks yet. With a webhook, the marketplace sends a
+        request to your address when something happens.
       </p>
     );
   }
@@ -173,7 +173,7 @@ function WebhookActions({ client, webhook, onChanged }: Given & {
       </span>
       {secret !== null && (
         <NewSecrets
-          title={`The new secret of ${trigger}; the former one signs too for 24 hours.`}
+          title={`The new secret of ${trigger}. The former secret also signs for 24 hours.`}
           secrets={{ "Webhook secret": secret }}
           onSeen={() => setSecret(null)}
         />
@@ -265,7 +265,7 @@ function WebhookForm({ client, taken, onChanged }: Given & {
         )}
         <p>
           <HandbookLink chapter="webhooks">
-            How to verify and answer it
+            How to verify and answer a delivery
           </HandbookLink>
         </p>
       </details>

@@ -117,7 +117,7 @@ export function listQuestions(
       !values.some((value) => BETWEEN.test(value));
     return !isAsked ? [] : [question(
       `${header[column]}: is “${example.slice(0, 60)}” one category, or ` +
-        "several behind commas?",
+        "several, separated by commas?",
       confirms("One"),
       remaps("Several", (mapping) => ({ ...mapping, commas: true })),
     )];

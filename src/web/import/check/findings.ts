@@ -103,7 +103,7 @@ function fieldFindings(mapping: ColumnMapping): Finding[] {
       : findingWithoutAnswers(
         "warning",
         `No column holds: ${lacking.join(", ")}. New products need it; ` +
-          "products that exist keep what they have.",
+          "stored products keep their values.",
       ),
     ...(targets.includes("sku")
       ? []
@@ -127,8 +127,8 @@ function currencyFindings(
     currency === chosen.earlierCurrency;
   return !isOfBefore ? [] : [findingWithoutAnswers(
     "warning",
-    `The prices are sent in ${currency}, as those of an earlier file: this ` +
-      "one names no currency.",
+    `The prices are sent in ${currency}, the currency of an earlier file: ` +
+      "this one names none.",
   )];
 }
 
@@ -142,12 +142,12 @@ function flawFindings(
   return [
     flaw !== null && findingWithoutAnswers(
       "blocks",
-      `${flaw} Values would be sent in wrong columns, so nothing of this file ` +
-        "can be sent.",
+      `${flaw} Values would be sent in wrong columns, so this file cannot be ` +
+        "sent.",
     ),
     twice.length > 0 && findingWithoutAnswers(
       "blocks",
-      "Several columns are the same field, which can have one value: " +
+      "Several columns are the same field, which has only one value: " +
         `${twice.join(", ")}. Leave out all but one.`,
     ),
     bareWeight !== null && findingWithoutAnswers(
@@ -185,7 +185,7 @@ function* skuFindings(
     severity: "warning",
     text:
       `${plural(size, "row")} ${size === 1 ? "has" : "have"} no SKU, which ` +
-      `every product needs. Made of their names: ${shown}${
+      `every product needs. Proposals made of their names: ${shown}${
         size > EXAMPLES ? ", …" : ""
       }`,
     answers: [{
@@ -206,18 +206,18 @@ function valueFindings(
   return [
     path !== null && findingWithoutAnswers(
       "warning",
-      `An image such as ${path} is a path in your shop. Enter the address ` +
-        "before it, beside its column below; or leave the column out.",
+      `Images such as ${path} are paths in your shop. Enter your shop's ` +
+        "address beside the column below, or leave the column out.",
     ),
     html > 0 && findingWithoutAnswers(
       "note",
       `${plural(html, "description")} ${html === 1 ? "is" : "are"} HTML, and ` +
-        "sent as text without its tags.",
+        "sent as text without tags.",
     ),
     unstocked > 0 && findingWithoutAnswers(
       "note",
       `${plural(unstocked, "row")} ${unstocked === 1 ? "has" : "have"} no ` +
-        "quantity: products that exist keep what they have.",
+        "quantity: stored products keep theirs.",
     ),
   ].filter((finding) => finding !== false);
 }
@@ -260,7 +260,7 @@ function rivalFindings(
   });
   return rivals.length === 0 ? [] : [findingWithoutAnswers(
     "warning",
-    `Left out, as another column is the same field: ${rivals.join(", ")}.`,
+    `Left out, because another column is the same field: ${rivals.join(", ")}.`,
   )];
 }
 
@@ -273,21 +273,21 @@ function damageFindings(
       "warning",
       `${plural(replaced, "compare-at price")} ${
         replaced === 1 ? "is" : "are"
-      } not sent: beside a sale price, the price stands there instead.`,
+      } not sent: with a sale price, the price is sent as compare-at price.`,
     ),
     similarSkus !== null && findingWithoutAnswers(
       "warning",
       `The SKUs “${similarSkus[0]}” and “${
         similarSkus[1]
-      }” differ only in capital letters ` +
-        "or spaces, or in what is not seen: they would be two products.",
+      }” differ only in capital letters, ` +
+        "spaces or invisible characters: they would be two products.",
     ),
     rounded !== null && findingWithoutAnswers(
       "warning",
       `A spreadsheet program has rounded long numbers, as in ${rounded}: their ` +
-        "last digits are not in this file. Drop the file that your shop " +
-        "exported, without opening it in Excel before; or import it there with " +
-        "Data → From Text, that column as “Text”, and save it anew.",
+        "last digits are not in this file. Upload the file as your shop " +
+        "exported it, without opening it in Excel. Or import it into Excel with " +
+        "Data → From Text, with that column as “Text”, and save it again.",
     ),
   ].filter((finding) => finding !== false);
 }

@@ -75,8 +75,8 @@ export function thousandsQuestions(
     const name = columnName(table, column);
     if (comma !== undefined && point !== undefined) {
       return question(
-        `${name} has ${point} beside ${comma}, and either may be ` +
-          "thousands. Write them in the file without a sign of thousands.",
+        `${name} has ${point} and ${comma}: either may have a thousands ` +
+          "separator. Write these numbers without one in the file.",
       );
     }
     const number = (comma ?? point)!;

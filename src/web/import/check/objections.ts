@@ -64,14 +64,14 @@ export function skuObjections(
       return [{
         ...place,
         code: "duplicate_sku",
-        message: `sku "${sku}" is that of ${owner}, which is stored: this ` +
-          "would replace it. Give it a SKU of its own.",
+        message: `sku "${sku}" is the SKU of ${owner}, which is stored: this ` +
+          "would replace it. Write another SKU.",
       }];
     }
     return skusInFile.has(sku) || former === undefined ? [] : [{
       ...place,
       code: "sku_taken",
-      message: `sku "${sku}" is that of a product you have already, ` +
+      message: `sku "${sku}" is the SKU of your product ` +
         `"${former.title}": this would change it.`,
     }];
   });
@@ -116,13 +116,13 @@ function secondProduct(
   const isOtherCase = place.sku!.toLowerCase() === sku.toLowerCase();
   const difference = isOtherCase
     ? "capital letters"
-    : "zeros before it or invisible characters";
+    : "leading zeros or invisible characters";
   return {
     ...place,
     code: "duplicate_product",
     message:
-      `sku "${place.sku}" is "${sku}" but for ${difference}, that of a ` +
-      `product you have already, "${title}": this would make a second one.`,
+      `sku "${place.sku}" differs only in ${difference} from "${sku}", the ` +
+      `SKU of your product "${title}": this would add a second product.`,
   };
 }
 
@@ -139,10 +139,10 @@ function changeObjections(
     return [{
       ...place,
       code: "sku_taken",
-      message: `sku "${place.sku}" is that of a product you have already, ` +
+      message: `sku "${place.sku}" is the SKU of your product ` +
         `"${former.title}"${
           former.gtin ? `, ${former.gtin}` : ""
-        }: this would make another product of it.`,
+        }: this would turn it into another product.`,
     }];
   }
   const [amount = ""] = values.get("price") ?? [];
@@ -154,7 +154,7 @@ function changeObjections(
       ? priceDoubt(amount, currency, price)
       : null,
     weight: grams !== "" && weight && isManyTimes(grams, `${weight.value}`)
-      ? `weight ${grams} g is ${weight.value} g now. Is it meant?`
+      ? `weight ${grams} g is ${weight.value} g now. Is that correct?`
       : null,
   };
   return Object.entries(doubts).flatMap(([field, message]): Detail[] =>

@@ -94,13 +94,13 @@ export function saleQuestions(
   return [
     asked(
       problems.timedSales,
-      "with a date: it cannot be sent, and the sale would begin at once.",
+      "with a date: dates cannot be sent, so the sale would begin at once.",
       "The sale is on now",
     ),
     asked(
       problems.unpricedSales,
-      "without a price beside it would become the price.",
-      "That is meant",
+      "without a price would become the price.",
+      "That is right",
     ),
   ];
 }
@@ -127,7 +127,9 @@ export function recommendedQuestion(
   return !namesRecommendedPrice(name) && !isGuessed && !isInstead
     ? null
     : question(
-      `${columnName(table, column)} would be the price, as no other column is.`,
+      `${
+        columnName(table, column)
+      } would be the price, because no other column is.`,
       confirms("It is the price"),
       leavesOut("Leave it out", [column]),
     );

@@ -37,8 +37,8 @@ export function skuQuestion(
   return damaged.length === 0 ? null : question(
     `${plural(damaged.length, "article number")} such as ${
       damaged.slice(0, 3).join(", ")
-    } may have been changed by a spreadsheet program. Then drop the file that ` +
-      "your shop exported, without opening it in Excel before.",
+    } may have been changed by a spreadsheet program. If so, upload the file ` +
+      "as your shop exported it, without opening it in Excel.",
     confirms("They are right"),
   );
 }
@@ -48,8 +48,8 @@ export function letterQuestion(
   { problems: { garbled } }: CheckedTable,
 ): Finding | null {
   return garbled === null ? null : question(
-    `The letters of a text such as “${garbled.slice(0, 60)}” seem to be ` +
-      "broken in the file itself. If so, export it anew as UTF-8.",
+    `Letters in a text such as “${garbled.slice(0, 60)}” seem to be ` +
+      "damaged in the file itself. If so, export it again as UTF-8.",
     confirms("They are right"),
   );
 }
@@ -202,7 +202,7 @@ export function* stockQuestion(
   return found.length === 0 ? null : question(
     `${columnName(table, availability)} is ${
       table.rows[found[0]][availability]
-    } in ${plural(found.length, "row")} with the quantity 0. In stock?`,
+    } in ${plural(found.length, "row")} with the quantity 0. Is that in stock?`,
     rewrites(
       `No: ${count(found.length)} out of stock`,
       (table) => withCellInRows(table, found, availability, "out_of_stock"),
@@ -220,7 +220,7 @@ export function* severalSkusQuestion(
   const found = yield* rowsWhere(table, (cells) => isOfSeveral(cells[sku]));
   return found.length === 0 ? null : question(
     `${table.rows[found[0]][sku]} in ${plural(found.length, "row")} may be ` +
-      "several SKUs, as of variants. Each product needs a row of its own.",
+      "several SKUs, such as of variants. Each product needs its own row.",
     confirms("It is one SKU"),
     leavesRowsOut(found),
   );
@@ -295,8 +295,8 @@ export function* splitPriceQuestion(
   return question(
     `${columnName(table, price)}: in ${plural(found.length, "row")}, such as ` +
       `with ${example}, a decimal comma may be read as a delimiter, so that ` +
-      "values stand in wrong columns.",
-    confirms("They stand right"),
+      "values are in wrong columns.",
+    confirms("The columns are right"),
     leavesRowsOut(found),
   );
 }

@@ -124,15 +124,15 @@ export function* readTable(
   }
   const isKept = (_: unknown, i: number) => !oneText || !parts.has(i);
   const flaw = unquoted !== null
-    ? `A quotation mark in row ${unquoted} has no counterpart. Close it, or ` +
-      "write two in place of one."
+    ? `A quotation mark in row ${unquoted} is not closed. Close it, or ` +
+      "write two quotation marks."
     : wide !== null
     ? problemOfRow(wide, delimiter)
     : null;
   const note = sentences(
     titleNote(titles),
     strays.length > 0 &&
-      `A quotation mark that stands alone is read as part of its value: ${
+      `A single quotation mark is read as part of its value: ${
         listed("row", strays)
       }.`,
   );
@@ -154,9 +154,9 @@ export function* readTable(
 export function titleNote(titles: readonly string[]): string {
   return titles.length === 0
     ? ""
-    : `Above the columns stands “${
+    : `The text “${
       titles.join(" ").slice(0, 60)
-    }”, which is left out.`;
+    }” above the columns is left out.`;
 }
 
 /** A row of a text. */
@@ -361,8 +361,8 @@ export function headerIndex(
 
 function problemOfRow(wide: number, delimiter: string): string {
   const name = delimiter === "\t" ? "a tab" : `"${delimiter}"`;
-  return `Row ${wide} has more values than there are columns. Put a value ` +
-    `that holds ${name} into quotation marks, or name every column.`;
+  return `Row ${wide} has more values than there are columns. Put values ` +
+    `that contain ${name} in quotation marks, or name every column.`;
 }
 
 /** The delimiter that the first line of a text names; null if none. */

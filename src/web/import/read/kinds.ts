@@ -28,7 +28,7 @@ const AS_WORKBOOK =
 const AS_TEXT = "Send products as XML, JSON or a table (CSV, Excel).";
 const UNPACK = "Unpack it, and drop the file inside.";
 const AS_ADDRESS =
-  "Images are not uploaded: name the address of each in its product, as <image>.";
+  "Images are not uploaded. Write the address of each into its product, as <image>.";
 
 /** A kind of file that cannot be opened. */
 interface Other {
@@ -66,7 +66,7 @@ const OTHERS: readonly Other[] = [
   {
     begins: ["["],
     what: "a list in JSON",
-    remedy: 'Write {"products": before the list, and } behind it.',
+    remedy: 'Write {"products": before the list, and } after it.',
   },
   {
     begins: ["<!doctype html", "<html"],

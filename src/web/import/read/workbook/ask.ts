@@ -10,7 +10,7 @@ const LIMIT_MS = 60_000;
 const FAILED: WorkerResponse = {
   name: "unreadable",
   message:
-    "It takes too long to read. Save the sheet with the products as a file of its own, or as CSV.",
+    "Reading it takes too long. Save the sheet with the products as a separate file, or as CSV.",
 };
 
 /** Reads a sheet; or returns, as sentences, why it cannot be read. */

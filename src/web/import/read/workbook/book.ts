@@ -75,7 +75,9 @@ export function readSheet(
     return { ...found, sheets, sheet, note: sentences(note, hiddenNote) };
   });
   const found = read.find(({ table }) => table.rows.length > 0) ?? read[0];
-  if (found === undefined) throw new UnreadableError("It shows no sheet.");
+  if (found === undefined) {
+    throw new UnreadableError("All its sheets are hidden.");
+  }
   const others = read
     .filter((one) => one !== found && one.table.rows.length > 0)
     .map(({ sheet }) => sheet);
