@@ -80,14 +80,14 @@ const ALL = {
     flag: "data",
     placeholder: "FOLDER",
     fallback: "./data",
-    meaning: "folder of seller.db and images/",
+    meaning: "folder with seller.db and images/",
     parse: parsePath,
   },
   databaseUrl: {
     variable: "SELLER_DATABASE_URL",
     placeholder: "URL",
     fallback: "",
-    meaning: "postgres://USER:PASSWORD@HOST/DATABASE, in place of seller.db",
+    meaning: "postgres://USER:PASSWORD@HOST/DATABASE, instead of seller.db",
     secret: true,
     parse: parseDatabaseUrl,
   },
@@ -105,7 +105,8 @@ const ALL = {
     placeholder: "N",
     fallback: "32",
     meaning:
-      "shards of a new database whose sellers Citus spreads over servers",
+      "shards of a new database with Citus, which spreads sellers over " +
+      "servers",
     parse: (text) => parseWholeNumber(text, 1, 10_000),
   },
   imageStore: {
@@ -113,7 +114,7 @@ const ALL = {
     flag: "image-store",
     placeholder: "PLACE",
     fallback: "",
-    meaning: `where the images are: ${IMAGE_PLACES}`,
+    meaning: `place of the images: ${IMAGE_PLACES}`,
     parse: parseImagePlace,
   },
   s3Endpoint: {
@@ -134,7 +135,7 @@ const ALL = {
     variable: "SELLER_S3_ACCESS_KEY",
     placeholder: "ID",
     fallback: "",
-    meaning: "id of the key for the bucket",
+    meaning: "access key id for the bucket",
     secret: true,
     parse: parseHeaderValue,
   },
@@ -142,7 +143,7 @@ const ALL = {
     variable: "SELLER_S3_SECRET_KEY",
     placeholder: "KEY",
     fallback: "",
-    meaning: "the key for the bucket",
+    meaning: "secret access key for the bucket",
     secret: true,
     parse: parseHeaderValue,
   },
@@ -185,7 +186,7 @@ const ALL = {
     flag: "rate-limit",
     placeholder: "N",
     fallback: "1200",
-    meaning: "requests a minute and seller; 0 is off",
+    meaning: "requests a minute for each seller; 0: no limit",
     parse: (text) => parseWholeNumber(text, 0, RATE_LIMIT_MAX),
   },
   trustProxy: {
@@ -202,7 +203,8 @@ const ALL = {
     placeholder: "CIDR,…",
     fallback: "",
     meaning:
-      "networks of the service's outgoing requests, shown in sellers' accounts",
+      "networks of the service's outgoing requests, which sellers see in " +
+      "their account",
     parse: (text): readonly string[] => parseList(text).map(parseNetwork),
   },
   bodyLimit: {
@@ -210,7 +212,7 @@ const ALL = {
     flag: "body-limit",
     placeholder: "BYTES",
     fallback: "16777216",
-    meaning: "bytes of a request body, after inflating",
+    meaning: "most bytes of a request body, after decompression",
     parse: (text) => parseWholeNumber(text, 1, 1_073_741_824),
   },
   importLimit: {
@@ -218,7 +220,7 @@ const ALL = {
     flag: "import-limit",
     placeholder: "BYTES",
     fallback: "67108864",
-    meaning: "bytes of the document of an import, after inflating",
+    meaning: "most bytes of an import's document, after decompression",
     parse: (text) => parseWholeNumber(text, 1, 1_073_741_824),
   },
   bodyBudget: {
@@ -235,7 +237,7 @@ const ALL = {
     flag: "image-limit",
     placeholder: "BYTES",
     fallback: "16777216",
-    meaning: "bytes of one image",
+    meaning: "most bytes of an image",
     parse: (text) => parseWholeNumber(text, 1, 1_073_741_824),
   },
   productLimit: {
@@ -243,7 +245,7 @@ const ALL = {
     flag: "product-limit",
     placeholder: "N",
     fallback: "1000000",
-    meaning: "products of a seller; 0 allows no new ones",
+    meaning: "most products of a seller; 0 allows no new ones",
     parse: (text) => parseWholeNumber(text, 0, 1_000_000_000),
   },
   imageQuota: {
@@ -251,14 +253,15 @@ const ALL = {
     flag: "image-quota",
     placeholder: "BYTES",
     fallback: "10737418240",
-    meaning: "bytes of stored images of a seller; 0 allows none",
+    meaning: "most bytes of stored images of a seller; 0 allows none",
     parse: (text) => parseWholeNumber(text, 0, 999_999_999_999_999),
   },
   keepUploadsDays: {
     variable: "SELLER_KEEP_UPLOADS_DAYS",
     placeholder: "DAYS",
     fallback: "90",
-    meaning: "how long final uploads and their results are kept; 0: for ever",
+    meaning:
+      "how long finished uploads and their results are kept; 0: for ever",
     parse: parseDays,
   },
   undoDays: {
@@ -287,7 +290,7 @@ const ALL = {
     variable: "SELLER_KEEP_PRICES_DAYS",
     placeholder: "DAYS",
     fallback: "90",
-    meaning: "how long changes of prices are shown; 0: for ever",
+    meaning: "how long price changes are kept; 0: for ever",
     parse: parseDays,
   },
   keepImagesDays: {
@@ -337,7 +340,7 @@ const ALL = {
     variable: "SELLER_MAIL_FROM",
     placeholder: "ADDRESS",
     fallback: "",
-    meaning: "sender of that mail: an address, or NAME <ADDRESS>",
+    meaning: "sender of mail to sellers: an address, or NAME <ADDRESS>",
     parse: parseMailFrom,
   },
   securityContact: {
@@ -353,7 +356,7 @@ const ALL = {
     flag: "roles",
     placeholder: "ROLE,…",
     fallback: ROLES.join(","),
-    meaning: `which parts this process runs, of ${ROLES.join(", ")}`,
+    meaning: `roles of this process: ${ROLES.join(", ")}`,
     parse: rolesSetting,
   },
   logLevel: {
@@ -361,7 +364,7 @@ const ALL = {
     flag: "log",
     placeholder: "LEVEL",
     fallback: "info",
-    meaning: `how much is logged: ${LOG_LEVELS.join(", ")}`,
+    meaning: `least level of logged lines: ${LOG_LEVELS.join(", ")}`,
     parse: (text) => parseOneOf(text, LOG_LEVELS),
   },
 } satisfies Record<string, Setting<unknown>>;

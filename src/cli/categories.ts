@@ -25,7 +25,7 @@ export const categoryCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "category list",
-    summary: "list the categories, each with its rules",
+    summary: "list the categories with their rules",
     run: list,
   }),
 ];

@@ -6,7 +6,7 @@ import { databaseCommand } from "./database.ts";
 
 export const databaseInfoCommand = databaseCommand({
   name: "database info",
-  summary: "the servers of the database: name, state, sellers, bytes",
+  summary: "list the servers of the database: name, state, sellers, bytes",
   flags: [flag("seller", "NAME", "only the server of this seller")],
   run: async ({ db, config: { databaseUrl }, flags: { seller }, print }) => {
     const of = seller === undefined

@@ -46,7 +46,7 @@ const REPLAY_ROWS = 100;
 export const deliveryCommands: readonly Command[] = [
   {
     name: "delivery list",
-    summary: "list deliveries, the newest first",
+    summary: "list deliveries, newest first",
     arguments: [],
     flags: [
       flag("seller", "NAME", "only this seller's"),

@@ -5,7 +5,7 @@ import { type Command, line, UsageError } from "./command.ts";
 
 export const fileCommand: Command = {
   name: "file",
-  summary: "print a file for operators, or without NAME the list of them",
+  summary: "print a file for operators; without NAME, list the files",
   arguments: [{ name: "NAME", optional: true }],
   flags: [],
   run({ arguments: [name], print }) {

@@ -35,7 +35,7 @@ export const imageCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "images prune",
-    summary: "list the image files that no product needs any more",
+    summary: "list the image files that no product needs",
     flags: [
       { name: "delete", meaning: "remove them" },
       imageStoreFlag,

@@ -74,7 +74,7 @@ export const operatorCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "audit list",
-    summary: "list what operators changed, the newest first: time, who, what",
+    summary: "list the changes by operators, newest first: time, who, what",
     flags: [
       flag(
         "who",

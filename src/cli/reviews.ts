@@ -20,8 +20,8 @@ const message = flag("message", "TEXT", "what the seller reads");
 export const reviewCommands: readonly Command[] = [
   databaseCommand({
     name: "review list",
-    summary: "list products to review, the oldest first: since, id, seller, " +
-      "SKU, title, and the reason of a rejection",
+    summary: "list products to review, oldest first: since, id, seller, SKU, " +
+      "title, reason of a rejection",
     flags: [
       flag("seller", "NAME", "only this seller's"),
       flag(

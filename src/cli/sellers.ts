@@ -70,7 +70,7 @@ const PAGE_ROWS = 100;
 export const sellerCommands: readonly Command[] = [
   {
     name: "seller add",
-    summary: "create a seller; prints its first key and webhook secret, once",
+    summary: "create a seller; prints its first key and webhook secret once",
     arguments: [{ name: "NAME" }],
     flags: [dataFlag],
     run: ({ config, deps, arguments: [name], print, printError }) => {
@@ -166,7 +166,7 @@ export const sellerCommands: readonly Command[] = [
   }),
   databaseCommand({
     name: "seller refusals",
-    summary: "list the refused requests of a seller, the newest first",
+    summary: "list the refused requests of a seller, newest first",
     arguments: [{ name: "NAME" }],
     flags: [
       flag(

@@ -31,7 +31,8 @@ export const webhookCommands: readonly Command[] = [
   },
   {
     name: "webhook recover",
-    summary: "deliver again what a webhook missed: exhausted, cancelled, or " +
+    summary:
+      "deliver the events that a webhook missed: exhausted, cancelled or " +
       "never delivered",
     arguments: [{ name: "TRIGGER" }],
     flags: [
@@ -50,16 +51,18 @@ export const webhookCommands: readonly Command[] = [
   },
   {
     name: "webhook rotate-secret",
-    summary: "give a webhook a new secret of its own; prints it once; for " +
-      "24 hours the former one signs as well",
+    summary:
+      "give a webhook its own new secret; prints it once; for 24 hours the " +
+      "former one signs, too",
     arguments: [{ name: "TRIGGER" }],
     flags: [sellerFlag, dataFlag],
     run: rotateOwn,
   },
   databaseCommand({
     name: "key rotate-secret",
-    summary: "give a seller a new webhook secret; prints it once; for 24 " +
-      "hours the former one signs as well",
+    summary:
+      "give a seller a new webhook secret; prints it once; for 24 hours the " +
+      "former one signs, too",
     arguments: [{ name: "SELLER" }],
     run: async ({ db, deps, arguments: [seller], print }) => {
       const change = { who: COMMAND_LINE, seller };

@@ -47,7 +47,7 @@ import type {
 /** Every operation, by name. */
 export interface Operations {
   /**
-   * Upload products. Creates or updates up to 250 products, all or none (with accept=valid: those without a problem). Each image URL must answer HEAD with 200; the images are fetched after the answer.
+   * Upload products. Creates or updates up to 250 products: all or none; with accept=valid, the valid ones. Each image URL must answer HEAD with 200. Images are downloaded after the answer.
    *
    * `POST /seller_api/bulk_products`
    */
@@ -89,39 +89,39 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
 
   /**
-   * Watch an upload. What became of each product, and how far the images are. With Accept: text/event-stream, a stream of progress events and a final one.
+   * Follow an upload. The result of each product, and the progress of the images. With Accept: text/event-stream, a stream of progress events that ends with the final state.
    *
    * `GET /seller_api/bulk_products/:transaction_id`
    */
   getTransaction(input: {
-    /** the answer of the upload */
+    /** the id in the answer of the upload */
     transaction_id: string;
     /** seconds to wait, up to 30, until the status is final */
     wait?: number;
-    /** continues after an earlier page: its <next> */
+    /** the <next> of an earlier page, to continue after it */
     after?: string;
   }, options?: CallOptions): Promise<{ transaction: Transaction }>;
 
   /**
-   * Refused products of an upload. What accept=valid did not store, as a document <products> to correct and upload: each product byte for byte as it was sent, behind a comment with its problems.
+   * Refused products of an upload. The products that accept=valid did not store, as a document <products> to correct and upload. Each product is byte for byte as it was sent, after a comment with its problems.
    *
    * `GET /seller_api/bulk_products/:transaction_id/refused`
    */
   getRefusedProducts(input: {
-    /** the answer of the upload */
+    /** the id in the answer of the upload */
     transaction_id: string;
   }, options?: CallOptions): Promise<string>;
 
   /**
-   * Recent uploads. The newest first, with counters and without results.
+   * Recent uploads. Newest first, with counts but without results.
    *
    * `GET /seller_api/bulk_products`
    */
   listTransactions(
     input?: {
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -134,12 +134,12 @@ export interface Operations {
   >;
 
   /**
-   * Try failed images again. Answers how many image references are tried again.
+   * Retry failed images. The answer counts the image references that are retried.
    *
    * `POST /seller_api/bulk_products/:transaction_id/images/retry`
    */
   retryImages(input: {
-    /** the answer of the upload */
+    /** the id in the answer of the upload */
     transaction_id: string;
   }, options?: CallOptions): Promise<{
     transaction_id: string;
@@ -149,13 +149,13 @@ export interface Operations {
   }>;
 
   /**
-   * Take an upload back. Restores the former value of every field that the upload changed, and deletes the products that it created, all or nothing. The undo is a transaction, which can be undone as well. A dry run answers the counts, as with changed=keep, and what was changed since.
+   * Undo an upload. Restores the former value of every field that the upload changed, and deletes the products that it created: all or nothing. The undo is itself a transaction that can be undone. A dry run returns the counts, as with changed=keep, and what has changed since.
    *
    * `POST /seller_api/bulk_products/:transaction_id/undo`
    */
   undoUpload(
     input: {
-      /** the answer of the upload */
+      /** the id in the answer of the upload */
       transaction_id: string;
       /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
       changed?: "keep";
@@ -170,7 +170,7 @@ export interface Operations {
     }
   >;
   undoUpload(input: {
-    /** the answer of the upload */
+    /** the id in the answer of the upload */
     transaction_id: string;
     /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
     changed?: "keep";
@@ -179,7 +179,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
 
   /**
-   * Update attributes of many products. Sets any attributes, such as price and quantity, of up to 10,000 stored products, all or none (with accept=valid: those without a problem). It creates no product. The answer names a transaction, with the status, the refused products and the undo of an upload.
+   * Update attributes of many products. Sets attributes, such as price and quantity, of up to 10,000 stored products: all or none; with accept=valid, the valid ones. Creates no products. The answer has the id of a transaction, with the same status, refused products and undo as an upload.
    *
    * `POST /seller_api/bulk_attributes`
    */
@@ -229,7 +229,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
 
   /**
-   * Import a document of any length. Takes up to 50,000 products, and answers once the document is on disk. All are checked in the background, then stored, none if anything is wrong (with accept=valid: those without a problem).
+   * Import a document of any length. Accepts up to 50,000 products, and answers when the document is on disk. In the background all products are checked, then stored: all or none; with accept=valid, the valid ones.
    *
    * `POST /seller_api/imports`
    */
@@ -249,15 +249,15 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
   /**
-   * Recent imports. The newest first, with counters and without problems.
+   * Recent imports. Newest first, with counts but without problems.
    *
    * `GET /seller_api/imports`
    */
   listImports(
     input?: {
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -268,29 +268,29 @@ export interface Operations {
   }>;
 
   /**
-   * Watch an import. How far it is, and what is wrong. With Accept: text/event-stream, a stream of progress events and a final one.
+   * Follow an import. The progress and the problems. With Accept: text/event-stream, a stream of progress events that ends with the final state.
    *
    * `GET /seller_api/imports/:import_id`
    */
   getImport(input: {
-    /** the answer of the import */
+    /** the id in the answer of the import */
     import_id: string;
     /** seconds to wait, up to 30, until the status is final */
     wait?: number;
   }, options?: CallOptions): Promise<{ import: Import }>;
 
   /**
-   * Results of an import. What became of each product, in the order of the document.
+   * Results of an import. The result of each product, in the order of the document.
    *
    * `GET /seller_api/imports/:import_id/results`
    */
   getImportResults(
     input: {
-      /** the answer of the import */
+      /** the id in the answer of the import */
       import_id: string;
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
       /** only products with this result */
       result?:
@@ -313,33 +313,33 @@ export interface Operations {
   >;
 
   /**
-   * Refused products of an import. As a document <products> to correct and send again: each product byte for byte as it was sent, behind a comment with its problems.
+   * Refused products of an import. A document <products> to correct and send again. Each product is byte for byte as it was sent, after a comment with its problems.
    *
    * `GET /seller_api/imports/:import_id/refused`
    */
   getRefusedOfImport(input: {
-    /** the answer of the import */
+    /** the id in the answer of the import */
     import_id: string;
   }, options?: CallOptions): Promise<string>;
 
   /**
-   * Cancel an import. What is not stored yet is not stored any more. What was stored can be undone. A dry run that is over is deleted, with its document.
+   * Cancel an import. Products that are not stored yet are not stored. Stored ones can be undone. A finished dry run is deleted with its document.
    *
    * `DELETE /seller_api/imports/:import_id`
    */
   cancelImport(input: {
-    /** the answer of the import */
+    /** the id in the answer of the import */
     import_id: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Try the failed images of an import again. Answers how many image references are tried again.
+   * Retry the failed images of an import. The answer counts the image references that are retried.
    *
    * `POST /seller_api/imports/:import_id/images/retry`
    */
   retryImportImages(
     input: {
-      /** the answer of the import */
+      /** the id in the answer of the import */
       import_id: string;
     },
     options?: CallOptions,
@@ -350,12 +350,12 @@ export interface Operations {
   }>;
 
   /**
-   * Take an import back. Begins an import that restores the former value of every field that the import changed and deletes the products that it created, the newest part first. It is refused if anything was changed since, unless changed=keep.
+   * Undo an import. Begins an import that restores the former value of every field that the import changed, and deletes the products that it created, newest part first. It is refused if anything has changed since, unless changed=keep.
    *
    * `POST /seller_api/imports/:import_id/undo`
    */
   undoImport(input: {
-    /** the answer of the import */
+    /** the id in the answer of the import */
     import_id: string;
     /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
     changed?: "keep";
@@ -364,26 +364,26 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
   /**
-   * Store what a dry run has checked. The document of a dry run without a problem (with accept=valid: its valid products) is stored without being sent again: the same import goes on as storing. If a product that it would change was changed since the check, nothing is done; check the document again.
+   * Store the products of a dry run. Stores the document of a dry run without problems (with accept=valid: its valid products), without sending it again: the same import continues as storing. If one of these products has changed since the check, the request is refused; check the document again.
    *
    * `POST /seller_api/imports/:import_id/store`
    */
   storeImport(input: {
-    /** the answer of the import */
+    /** the id in the answer of the import */
     import_id: string;
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
   /**
-   * Change one attribute. By the rules of the upload. A body is ignored. With an Idempotency-Key it is carried out once, however often it is sent.
+   * Change one attribute. The rules of uploads apply. A body is ignored. With an Idempotency-Key, a repeated request is executed only once.
    *
    * `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`
    */
   putAttribute(input: {
     /** a SKU or an id */
     sku_or_id: string;
-    /** which attribute */
+    /** the attribute */
     attribute: AttributeName;
-    /** its new value; empty clears it */
+    /** the new value; an empty one clears the attribute */
     value: string;
     /** the value that the attribute must have now; if it has another, the answer is 412 changed_since with the current value */
     expected?: string;
@@ -398,15 +398,15 @@ export interface Operations {
    */
   listProducts(
     input?: {
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
       /** only products that changed at this time or later; ISO 8601 */
       updated_since?: string;
       /** only products with this status; deleted: the ids and SKUs of deleted products, the oldest deletion first */
       status?: "active" | "paused" | "deleted";
-      /** only products whose review has this state */
+      /** only products with this state of review */
       review?: "pending" | "approved" | "rejected";
       /** only products with an image in this state */
       images?: "pending" | "stored" | "failed";
@@ -435,17 +435,17 @@ export interface Operations {
   >;
 
   /**
-   * Rejected products. As a document <products> to correct and upload: each product behind a comment with the reason, up to 250, the first that were rejected first. A header Link leads to further ones. In JSON the reason is the review of the product alone.
+   * Rejected products. A document <products> to correct and upload, with up to 250 products, the earliest rejected first, each after a comment with the reason. A header Link leads to the next page. In JSON, the reason is only in the review of each product.
    *
    * `GET /seller_api/products/rejected`
    */
   getRejectedProducts(input?: {
-    /** continues after an earlier page: its <next> */
+    /** the <next> of an earlier page, to continue after it */
     after?: string;
   }, options?: CallOptions): Promise<string>;
 
   /**
-   * Read a product out. Its fields, its times, and the state of its images.
+   * Read a product. Its fields, its times, and the state of its images.
    *
    * `GET /seller_api/products/:sku_or_id`
    */
@@ -455,7 +455,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ product: Product }>;
 
   /**
-   * Read former prices. The changes of the price of a product, the newest first, as long as SELLER_KEEP_PRICES_DAYS says. A product that was never changed has none; one that is created again begins anew.
+   * Read the price history. The price changes of a product, newest first; kept for SELLER_KEEP_PRICES_DAYS. A product whose price never changed has none. A product that is created again starts a new history.
    *
    * `GET /seller_api/products/:sku_or_id/history`
    */
@@ -465,7 +465,7 @@ export interface Operations {
       sku_or_id: string;
       /** the attribute whose changes are listed */
       attribute: "price";
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
     },
     options?: CallOptions,
@@ -478,7 +478,7 @@ export interface Operations {
   >;
 
   /**
-   * Delete a product. Its SKU is free at once; its variants stay, and its images stay while another product shows them.
+   * Delete a product. Its SKU can be used again at once. Its variants stay, and so do images that other products show.
    *
    * `DELETE /seller_api/products/:sku_or_id`
    */
@@ -488,7 +488,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Register a webhook. One for each trigger; another URL takes the place of the first.
+   * Register a webhook. One for each trigger; registering again replaces the URL.
    *
    * `POST /seller_api/webhooks`
    */
@@ -503,7 +503,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * List webhooks. The oldest first; one that fails says since when and why.
+   * List webhooks. Oldest first. A failing webhook has the start and the reason of its failures.
    *
    * `GET /seller_api/webhooks`
    */
@@ -513,36 +513,36 @@ export interface Operations {
   ): Promise<{ webhook: Webhook[] }>;
 
   /**
-   * Remove a webhook. What waits for it is cancelled.
+   * Remove a webhook. Its pending deliveries are cancelled.
    *
    * `DELETE /seller_api/webhooks/:trigger`
    */
   deleteWebhook(input: {
-    /** which trigger */
+    /** the trigger */
     trigger: Trigger;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Try a webhook. Sends it <event test="true">.
+   * Test a webhook. Sends it an <event test="true">.
    *
    * `POST /seller_api/webhooks/:trigger/test`
    */
   testWebhook(input: {
-    /** which trigger */
+    /** the trigger */
     trigger: Trigger;
   }, options?: CallOptions): Promise<{ delivery: Delivery }>;
 
   /**
-   * Deliver again what was missed. Events whose delivery is exhausted or cancelled, or waits to be tried again, or for which there was no webhook. Answers how many deliveries are queued; what is pending already is not counted. A disabled webhook holds them until it is registered again.
+   * Recover missed events. Sends again the events whose delivery is exhausted, cancelled or retrying, or for which there was no webhook. The answer counts the queued deliveries, without those already pending. If the webhook is disabled, they are held until it is registered again.
    *
    * `POST /seller_api/webhooks/:trigger/recover`
    */
   recoverWebhook(input: {
-    /** which trigger */
+    /** the trigger */
     trigger: Trigger;
     /** events of this time and later; ISO 8601 */
     since: string;
-    /** events of this time and earlier; now when left out */
+    /** events of this time and earlier; default: now */
     until?: string;
   }, options?: CallOptions): Promise<{
     recovery: {
@@ -554,12 +554,12 @@ export interface Operations {
   }>;
 
   /**
-   * Give a webhook a new secret. The webhook has a secret of its own from then on. For 24 h deliveries are signed with the former secret as well.
+   * Give a webhook a new secret. From now on the webhook has its own secret. For 24 h, deliveries are also signed with the former secret.
    *
    * `POST /seller_api/webhooks/:trigger/rotate_secret`
    */
   rotateWebhookSecret(input: {
-    /** which trigger */
+    /** the trigger */
     trigger: Trigger;
   }, options?: CallOptions): Promise<{
     /** shown only once */
@@ -567,21 +567,21 @@ export interface Operations {
   }>;
 
   /**
-   * Recent deliveries. The newest first, each with its last ten tries. With a state, a page may hold few or none and still have a <next>.
+   * Recent deliveries. Newest first, each with its last ten attempts. With a state, a page may be short or empty and still have a <next>.
    *
    * `GET /seller_api/webhooks/:trigger/deliveries`
    */
   listDeliveries(
     input: {
-      /** which trigger */
+      /** the trigger */
       trigger: Trigger;
-      /** only those in this state */
+      /** only this state */
       state?: DeliveryState;
-      /** only those of the event with exactly this reference */
+      /** only the event with exactly this reference */
       reference?: string;
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -594,44 +594,44 @@ export interface Operations {
   >;
 
   /**
-   * Send a delivery anew. Answers the delivery's new state. A delivery that is under way stays as it is.
+   * Replay a delivery. The answer has the delivery's new state. A pending delivery is not changed.
    *
    * `POST /seller_api/webhooks/:trigger/deliveries/:id/replay`
    */
   replayDelivery(input: {
-    /** which trigger */
+    /** the trigger */
     trigger: Trigger;
     /** a delivery's id */
     id: string;
   }, options?: CallOptions): Promise<{ delivery: Delivery }>;
 
   /**
-   * Pull events. Every event of yours in order, whether or not a webhook was registered. Every answer has a <next>: keep the last one and ask again.
+   * Pull events. Your events in order, with or without a webhook. Every answer has a <next>: store it, and send it as after in the next request.
    *
    * `GET /seller_api/events`
    */
   listEvents(input?: {
-    /** continues after an earlier page: its <next> */
+    /** the <next> of an earlier page, to continue after it */
     after?: string;
-    /** entries of a page, 1 to 250; 50 when left out */
+    /** entries of a page, 1 to 250; default: 50 */
     limit?: number;
-    /** only those of this trigger */
+    /** only this trigger */
     trigger?: Trigger;
-    /** only those of the event with exactly this reference */
+    /** only the event with exactly this reference */
     reference?: string;
     /** only the event with this id, such as the <event_id> of a delivery */
     id?: string;
     /** seconds to wait, up to 30, until there is an event */
     wait?: number;
   }, options?: CallOptions): Promise<{
-    /** as they are or would be delivered */
+    /** each as it is delivered, or would be */
     events: DeliveredEvent[];
     /** the value of ?after= for the events after these */
     next: string;
   }>;
 
   /**
-   * What triggers mean. Each trigger with when the marketplace sends it, and an example of its data.
+   * List triggers. Each trigger with its meaning on this marketplace and an example of its data.
    *
    * `GET /seller_api/triggers`
    */
@@ -641,7 +641,7 @@ export interface Operations {
   ): Promise<{ triggers: TriggerMeaning[] }>;
 
   /**
-   * List mappings. All of them, in the order of their names.
+   * List mappings. In the order of their names.
    *
    * `GET /seller_api/mappings`
    */
@@ -656,17 +656,17 @@ export interface Operations {
    * `GET /seller_api/mappings/:name`
    */
   getMapping(input: {
-    /** a mapping's name */
+    /** a mapping's name; percent-encode special characters */
     name: string;
   }, options?: CallOptions): Promise<{ mapping: Mapping }>;
 
   /**
-   * Keep a mapping. What the columns of a table are, by a name of yours. It takes the place of one of that name; 50 are kept, each up to 32 KiB.
+   * Store a mapping. What the columns of a table are, by a name of yours. It takes the place of one of that name; 50 are kept, each up to 32 KiB.
    *
    * `PUT /seller_api/mappings/:name`
    */
   putMapping(input: {
-    /** a mapping's name */
+    /** a mapping's name; percent-encode special characters */
     name: string;
     /** or a document that is encoded already */
     mapping: {
@@ -678,17 +678,17 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Delete a mapping. Tables are mapped as if it had never been.
+   * Delete a mapping. Tables are then mapped by the page's own proposals.
    *
    * `DELETE /seller_api/mappings/:name`
    */
   deleteMapping(input: {
-    /** a mapping's name */
+    /** a mapping's name; percent-encode special characters */
     name: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Categories of the marketplace. With their rules, in the order of the marketplace. `closed`: products may name these alone. Without any, categories are free. The ETag changes with the list.
+   * Categories of the marketplace. With their rules, in the marketplace's order. `closed`: products may use only these categories. Without a list, products may use any. The ETag changes with the list.
    *
    * `GET /seller_api/categories`
    */
@@ -696,9 +696,9 @@ export interface Operations {
     input?: {
       /** only categories whose name contains this, in any case */
       q?: string;
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -716,12 +716,12 @@ export interface Operations {
    * `GET /seller_api/categories/:category`
    */
   getCategory(input: {
-    /** a category's name, "/" as %2F */
+    /** a category's name; percent-encode special characters, "/" as %2F */
     category: string;
   }, options?: CallOptions): Promise<{ category: Category }>;
 
   /**
-   * List your keys. The oldest first, also those that were revoked or have ended; `<current>` marks the one of this request.
+   * List your keys. Oldest first, including expired and revoked keys; `<current>` marks the key of this request.
    *
    * `GET /seller_api/keys`
    */
@@ -731,7 +731,7 @@ export interface Operations {
   ): Promise<{ keys: SellerKey[] }>;
 
   /**
-   * Make a key. The key is shown once. What the document leaves out is as that of the key that asks; more than that is refused.
+   * Create a key. The key is shown once. What the document leaves out is taken from the key of this request. A key cannot get more rights than the key of this request has.
    *
    * `POST /seller_api/keys`
    */
@@ -750,7 +750,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ key: NewKey }>;
 
   /**
-   * Revoke a key of yours. Every process refuses the key within a second. Your last key with the scope `keys` stays.
+   * Revoke one of your keys. Every process refuses the key within a second. Your last key with the scope `keys` cannot be revoked.
    *
    * `DELETE /seller_api/keys/:key_id`
    */
@@ -760,7 +760,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Rotate a key. Makes a key of the same kind, which is shown once; the former one ends after 24 h. Every key may rotate itself; another one needs the scope `keys`. A body is ignored.
+   * Rotate a key. Creates a key with the same rights, which is shown once. The former key expires after 24 h. Every key may rotate itself; to rotate another key, the scope `keys` is needed. A body is ignored.
    *
    * `POST /seller_api/keys/:key_id/rotate`
    */
@@ -770,25 +770,25 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ key: NewKey }>;
 
   /**
-   * Refused requests. The last 1000 of a seller and 30 days, the newest first: what was refused with a 4xx, and why. Equal refusals within a minute are one entry; no code takes more than half of what is kept.
+   * Refused requests. The last 1000 of a seller and 30 days, newest first: what was refused with a 4xx, and why. Equal refusals within a minute are one entry; no code takes more than half of what is kept.
    *
    * `GET /seller_api/refusals`
    */
   listRefusals(
     input?: {
-      /** only those of this time and later */
+      /** only entries of this time and later */
       since?: string;
-      /** only those of this time and earlier */
+      /** only entries of this time and earlier */
       until?: string;
-      /** only those with this code, or with a detail that has it */
+      /** only refusals with this code, or with a detail with this code */
       code?: ErrorCode | DetailCode;
-      /** only those of this <route>, such as POST /seller_api/bulk_products */
+      /** only refusals with this <route>, such as POST /seller_api/bulk_products */
       route?: string;
-      /** only those with a detail about this SKU, or the request with this id */
+      /** only refusals with a detail about this SKU, or the request with this id */
       q?: string;
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -803,7 +803,7 @@ export interface Operations {
   >;
 
   /**
-   * Your account. Your name, your limits and what counts against them, the id of the key that asks, and from where our requests to you come. Every key may read it.
+   * Your account. Your name, your limits and usage, the id of the key of this request, and the networks of the service's outgoing requests. Every key may read it.
    *
    * `GET /seller_api/account`
    */
@@ -813,7 +813,7 @@ export interface Operations {
   ): Promise<{ account: Account }>;
 
   /**
-   * Hand an event in. The event is on disk when the answer arrives. The same seller, trigger and reference again return the first id and deliver nothing twice; with other data they are refused.
+   * Send an event. The event is on disk when the answer arrives. A repeated request with the same seller, trigger and reference returns the first id and delivers nothing twice; with other data it is refused.
    *
    * `POST /operator_api/events`
    */
@@ -838,15 +838,15 @@ export interface Operations {
   }>;
 
   /**
-   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change; what becomes of its images is a change too. A deleted product has deleted_at, and only its id and SKU. seller_id never changes; a rename moves no product. Every page but an empty one has a <next>, which stays good for ever: keep the last one and ask again. With wait an empty page has one, too: that of the request.
+   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change. The outcome of an image is a change, too. A deleted product has deleted_at, and only its id and SKU. seller_id never changes, even if the seller is renamed. Every page that is not empty has a <next>, which never expires: store it, and send it as after in the next request. With wait, an empty page has one, too: that of the request.
    *
    * `GET /operator_api/products`
    */
   followProducts(
     input?: {
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
       /** seconds to wait, up to 30, until a product changes */
       wait?: number;
@@ -861,17 +861,17 @@ export interface Operations {
   >;
 
   /**
-   * List sellers. In the order of their creation, with their limits and what counts against them.
+   * List sellers. In the order of creation, with their limits and usage.
    *
    * `GET /operator_api/sellers`
    */
   listSellers(
     input?: {
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
-      /** only those of this seller, by name or id */
+      /** only this seller, by name or id */
       seller?: string;
     },
     options?: CallOptions,
@@ -884,7 +884,7 @@ export interface Operations {
   }>;
 
   /**
-   * Create a seller. With a first key and a webhook secret, which are shown once.
+   * Create a seller. The answer has the first key and a webhook secret, which are shown once.
    *
    * `POST /operator_api/sellers`
    */
@@ -897,46 +897,46 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ seller: NewSeller }>;
 
   /**
-   * Change a seller. A limit is a whole number; an empty one is the default of the settings. `email` is where the seller is told of trouble; empty: nowhere. A body is ignored.
+   * Change a seller. A limit is a whole number; empty means the default of the settings. `email` receives notices to the seller; empty: nobody does. A body is ignored.
    *
    * `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value`
    */
   putSellerAttribute(input: {
-    /** a seller's name or id */
+    /** a seller's name or id; percent-encode special characters */
     seller: string;
-    /** which attribute */
+    /** the attribute */
     seller_attribute: SellerAttribute;
-    /** its new value; empty clears it */
+    /** the new value; an empty one clears the attribute */
     value: string;
   }, options?: CallOptions): Promise<void>;
 
   /**
-   * Remove a seller. With its products, uploads, webhooks, events and keys. The seller is unknown and its name free at once; its data goes within seconds. This cannot be undone.
+   * Remove a seller. Removes the seller with its products, uploads, webhooks, events and keys. Its name can be used again at once; its data are deleted within seconds. This cannot be undone.
    *
    * `DELETE /operator_api/sellers/:seller`
    */
   removeSeller(input: {
-    /** a seller's name or id */
+    /** a seller's name or id; percent-encode special characters */
     seller: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * List a seller's keys. The oldest first, also those that were revoked.
+   * List a seller's keys. Oldest first, including revoked keys.
    *
    * `GET /operator_api/sellers/:seller/keys`
    */
   listSellerKeys(input: {
-    /** a seller's name or id */
+    /** a seller's name or id; percent-encode special characters */
     seller: string;
   }, options?: CallOptions): Promise<{ keys: SellerKey[] }>;
 
   /**
-   * Give a seller one more key. The key is shown once. It has all scopes, no end and may come from everywhere unless the document says otherwise.
+   * Give a seller another key. The key is shown once. Unless the document says otherwise, it has all scopes, does not expire, and works from every network.
    *
    * `POST /operator_api/sellers/:seller/keys`
    */
   addSellerKey(input: {
-    /** a seller's name or id */
+    /** a seller's name or id; percent-encode special characters */
     seller: string;
     /** or a document that is encoded already */
     key: {
@@ -962,12 +962,12 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Give a seller a new webhook secret. For 24 h deliveries are signed with the former secret as well. Webhooks with a secret of their own keep it.
+   * Give a seller a new webhook secret. For 24 h, deliveries are also signed with the former secret. Webhooks with their own secret keep it.
    *
    * `POST /operator_api/sellers/:seller/rotate_secret`
    */
   rotateSellerSecret(input: {
-    /** a seller's name or id */
+    /** a seller's name or id; percent-encode special characters */
     seller: string;
   }, options?: CallOptions): Promise<{
     /** shown only once */
@@ -975,21 +975,21 @@ export interface Operations {
   }>;
 
   /**
-   * A seller's deliveries. The newest first, each with its last ten tries, also those of webhooks that were deleted. With a state, a page may hold few or none and still have a <next>.
+   * A seller's deliveries. Newest first, each with its last ten attempts, including deliveries of deleted webhooks. With a state, a page may be short or empty and still have a <next>.
    *
    * `GET /operator_api/sellers/:seller/deliveries`
    */
   listSellerDeliveries(
     input: {
-      /** a seller's name or id */
+      /** a seller's name or id; percent-encode special characters */
       seller: string;
-      /** only those in this state */
+      /** only this state */
       state?: DeliveryState;
-      /** only those of this trigger */
+      /** only this trigger */
       trigger?: Trigger;
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -1002,19 +1002,19 @@ export interface Operations {
   >;
 
   /**
-   * List products to review. Those that came to the state first, with what changed since the last approval. While products change, a page shows each as it is now.
+   * List products to review. Longest in the state first, with the changes since the last approval. Each product is shown as it is now.
    *
    * `GET /operator_api/reviews`
    */
   listReviews(
     input?: {
-      /** only those in this state; pending when left out */
+      /** only products in this state; default: pending */
       state?: "pending" | "approved" | "rejected";
-      /** only those of this seller, by name or id */
+      /** only this seller, by name or id */
       seller?: string;
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -1029,7 +1029,7 @@ export interface Operations {
   >;
 
   /**
-   * Decide about products. Up to 250, all or none. Each decision is in the audit log and an event of the seller, product_approved or product_rejected; one that is so already changes nothing. A rejection has a code or a message.
+   * Decide about products. Up to 250 decisions, all or none. Each decision is recorded in the audit log, and sent to the seller as an event product_approved or product_rejected. A repeated decision changes nothing. A rejection needs a code or a message.
    *
    * `POST /operator_api/reviews`
    */
@@ -1050,7 +1050,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Reasons for rejections. Your own list, in its order; the page offers it to reviewers.
+   * Reasons for rejections. Your list, in its order. The page offers it to reviewers.
    *
    * `GET /operator_api/review_reasons`
    */
@@ -1069,7 +1069,7 @@ export interface Operations {
   }>;
 
   /**
-   * Change the reasons for rejections. The whole list, up to 100; it takes the place of the former one. Decisions may have other codes, too.
+   * Change the reasons for rejections. Replaces the list, of up to 100 reasons. Decisions may also have other codes.
    *
    * `PUT /operator_api/review_reasons`
    */
@@ -1086,15 +1086,15 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * The list of categories. What was put, in its order, in pages.
+   * The list of categories. The list as it was put, in its order, page by page.
    *
    * `GET /operator_api/categories`
    */
   listAllCategories(
     input?: {
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -1107,7 +1107,7 @@ export interface Operations {
   >;
 
   /**
-   * Replace the list of categories. The whole list, up to 10,000 categories and 8 MiB; it takes the place of the former one at once. With dry_run=true it is only checked. An empty list says nothing of any category. Stored products stay as they are.
+   * Replace the list of categories. Replaces the whole list, of up to 10,000 categories and 8 MiB. With dry_run=true, the list is only checked. An empty list removes all rules. Stored products are not changed.
    *
    * `PUT /operator_api/categories`
    */
@@ -1123,12 +1123,12 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Say what a trigger means. When you send it, and an example of its data; an empty one is the service's own. The handbook, the OpenAPI description and test events have it.
+   * Describe a trigger. When you send the trigger, and an example of its data; an empty text restores the service's own. The list of triggers, the OpenAPI description and test events show both.
    *
    * `PUT /operator_api/triggers/:trigger_name`
    */
   putTrigger(input: {
-    /** which trigger */
+    /** the trigger */
     trigger_name: Trigger;
     /** or a document that is encoded already */
     trigger: {
@@ -1140,27 +1140,27 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Refused requests of sellers. The last 1000 of a seller and 30 days, the newest first.
+   * Refused requests of sellers. The last 1000 of a seller and 30 days, newest first.
    *
    * `GET /operator_api/refusals`
    */
   listAllRefusals(
     input?: {
-      /** only those of this seller, by name or id */
+      /** only this seller, by name or id */
       seller?: string;
-      /** only those of this time and later */
+      /** only entries of this time and later */
       since?: string;
-      /** only those of this time and earlier */
+      /** only entries of this time and earlier */
       until?: string;
-      /** only those with this code, or with a detail that has it */
+      /** only refusals with this code, or with a detail with this code */
       code?: ErrorCode | DetailCode;
-      /** only those of this <route>, such as POST /seller_api/bulk_products */
+      /** only refusals with this <route>, such as POST /seller_api/bulk_products */
       route?: string;
-      /** only those with a detail about this SKU, or the request with this id */
+      /** only refusals with a detail about this SKU, or the request with this id */
       q?: string;
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -1175,23 +1175,23 @@ export interface Operations {
   >;
 
   /**
-   * The audit log. What operators changed and who did, the newest first.
+   * The audit log. The changes by operators, newest first, and who made them.
    *
    * `GET /operator_api/audit`
    */
   listAudit(
     input?: {
-      /** only those of this operator key, or of environment, command line or seller */
+      /** only changes by this operator key, or by environment, command line or seller */
       who?: string;
       /** only those about the seller that had this name at that time */
       seller?: string;
-      /** only those of this time and later */
+      /** only entries of this time and later */
       since?: string;
-      /** only those of this time and earlier */
+      /** only entries of this time and earlier */
       until?: string;
-      /** continues after an earlier page: its <next> */
+      /** the <next> of an earlier page, to continue after it */
       after?: string;
-      /** entries of a page, 1 to 250; 50 when left out */
+      /** entries of a page, 1 to 250; default: 50 */
       limit?: number;
     },
     options?: CallOptions,
@@ -1204,7 +1204,7 @@ export interface Operations {
   >;
 
   /**
-   * How things stand. What waits, which webhooks fail (the 100 that failed first), and the last 24 hours: uploads, images fetched and failed, deliveries tried; and how much room is on the disks of the process that answers.
+   * Status of the service. The queues; the failing webhooks (the 100 that have failed longest); uploads, images and deliveries of the last 24 hours; and the free space on the disks of the process that answers.
    *
    * `GET /operator_api/status`
    */
@@ -1224,7 +1224,7 @@ export interface Operations {
   >;
 
   /**
-   * The database. Its servers: whether they answer, as of the last 5 seconds, how many sellers and bytes each has. One server, unless Citus spreads the sellers over several.
+   * The database. Its servers: whether each answered the last check, at most 5 seconds ago, and how many sellers and bytes it has. There is one server, unless Citus spreads the sellers over several.
    *
    * `GET /operator_api/database`
    */
@@ -1241,7 +1241,7 @@ export interface Operations {
   }>;
 
   /**
-   * Metrics. In the text format of Prometheus. 404 while there is neither SELLER_METRICS_KEY nor an operator key.
+   * Metrics. In the text format of Prometheus. The answer is 404 without SELLER_METRICS_KEY and without an operator key.
    *
    * `GET /metrics`
    */
@@ -1251,7 +1251,7 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * Alive. The process runs and answers.
+   * Liveness. The process runs and answers.
    *
    * `GET /healthz`
    */
@@ -1261,7 +1261,7 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
+      /** only for the operator; `ok`, or `failed: ` with the reason; `partly` while one of several servers of the database is unreachable */
       checks?: {
         database?: string;
         queues?: string;
@@ -1275,7 +1275,7 @@ export interface Operations {
   >;
 
   /**
-   * Ready. 200 when the service can do its work, else 503. With the operator's key it says what it looked at.
+   * Readiness. 200 if the service can work, else 503. With an operator key, the answer has the result of each check.
    *
    * `GET /readyz`
    */
@@ -1285,7 +1285,7 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
+      /** only for the operator; `ok`, or `failed: ` with the reason; `partly` while one of several servers of the database is unreachable */
       checks?: {
         database?: string;
         queues?: string;
@@ -1299,7 +1299,7 @@ export interface Operations {
   >;
 
   /**
-   * A stored image. At the path in a product's href. The file never changes. Ranges of bytes can be requested.
+   * Read a stored image. The path is the href of a product's image. The file never changes. Byte ranges are supported.
    *
    * `GET /images/:folder/:file`
    */
@@ -1321,7 +1321,7 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * Schema of attributes of many products. XML Schema 1.0.
+   * Schema of attribute updates. XML Schema 1.0.
    *
    * `GET /seller_api/schemas/attributes-1.1.xsd`
    */
@@ -1361,12 +1361,12 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * A chapter of the handbook. Among them this reference, which the service generates from the tables that it works by.
+   * A chapter of the handbook. One of the chapters is this API reference, which is generated from the table of endpoints.
    *
    * `GET /docs/:chapter`
    */
   getChapter(input: {
-    /** its name, as in /docs */
+    /** the chapter's name, as in /docs */
     chapter: string;
   }, options?: CallOptions): Promise<string>;
 }

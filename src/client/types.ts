@@ -467,7 +467,7 @@ export interface ImportResult {
   image: UnsettledImage[];
   /** in a dry run with show=former: the stored product at the time of the check */
   former?: FormerProduct;
-  /** of a dry run with show=former: a stored product whose SKU differs only in capital letters, zeros before it or invisible characters, where this one would be new */
+  /** of a dry run with show=former: for a new product, a stored one whose SKU differs only in capital letters, leading zeros or invisible characters */
   similar?: SimilarProduct;
   /** for a refused product, the first 50 */
   details?: Detail[];
@@ -770,7 +770,7 @@ export interface Account {
   last_used_at: string | null;
   /** the key of this request */
   key_id?: string;
-  /** CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator */
+  /** networks of the service's HEADs, downloads and deliveries; if empty, ask the operator */
   source_addresses: string[];
 }
 
@@ -887,11 +887,11 @@ export interface AuditEntry {
 }
 
 export interface Backlog {
-  /** to be fetched; counts stop at 100,000 */
+  /** to be downloaded; counts stop at 100,000 */
   images: number;
-  /** to be sent, those in progress included */
+  /** to be sent, including those in progress */
   deliveries: number;
-  /** being checked or stored, or waiting for that */
+  /** being checked or stored, or waiting for it */
   imports: number;
   /** to be sent to sellers or the operator */
   notices: number;

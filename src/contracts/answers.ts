@@ -266,9 +266,9 @@ const IMPORT_RESULT = named(
   maybe(
     "similar",
     SIMILAR,
-    "of a dry run with show=former: a stored product whose SKU differs only " +
-      "in capital letters, zeros before it or invisible characters, where " +
-      "this one would be new",
+    "of a dry run with show=former: for a new product, a stored one whose " +
+      "SKU differs only in capital letters, leading zeros or invisible " +
+      "characters",
   ),
   maybe("details", DETAILS, "for a refused product, the first 50"),
 );
@@ -661,7 +661,7 @@ export const ANSWERS = {
     one(
       "events",
       elements(many("event", DOCUMENTS.delivered_event)),
-      "as they are or would be delivered",
+      "each as it is delivered, or would be",
     ),
     one("next", CURSOR, "the value of ?after= for the events after these"),
   ],

@@ -101,8 +101,23 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   category: {
     about: 'a category\'s name; percent-encode special characters, "/" as %2F',
   },
-  trigger: { about: "which trigger", words: TRIGGERS },
-  trigger_name: { about: "which trigger", words: TRIGGERS },
+  import_id: { about: "the id in the answer of the import", idOf: "import" },
+  sku_or_id: {
+    about: "a SKU, or else an id; percent-encode special characters",
+  },
+  attribute: { about: "the attribute", words: ATTRIBUTE_NAMES },
+  value: {
+    about: "the new value; an empty one clears the attribute",
+    mayBeEmpty: true,
+  },
+  seller: { about: "a seller's name or id; percent-encode special characters" },
+  key_id: { about: "a key's id", idOf: "key" },
+  seller_attribute: { about: "the attribute", words: SELLER_ATTRIBUTE_NAMES },
+  category: {
+    about: `a category's name; percent-encode special characters, "/" as %2F`,
+  },
+  trigger: { about: "the trigger", words: TRIGGERS },
+  trigger_name: { about: "the trigger", words: TRIGGERS },
   id: { about: "a delivery's id", idOf: "delivery" },
   folder: { about: "the first two digits of the SHA-256" },
   file: { about: "the SHA-256, a dot and the type" },

@@ -81,12 +81,12 @@ Deno.test("the reference is served as Markdown, with links between its pages", a
     (await app.call(path, { key: null })).text;
   assertStringIncludes(
     await get("/docs/api.md"),
-    "| [Take an upload back](api-uploads.md#take-an-upload-back) |",
+    "| [Undo an upload](api-uploads.md#undo-an-upload) |",
   );
   const uploads = await get("/docs/api-uploads.md");
   assertStringIncludes(
     uploads,
-    "\n## Take an upload back\n\n" +
+    "\n## Undo an upload\n\n" +
       "`POST /seller_api/bulk_products/:transaction_id/undo`\n",
   );
   assertStringIncludes(uploads, "| `?changed=` |");
@@ -195,7 +195,7 @@ Deno.test("the search looks through every section and every endpoint", async () 
   const paths = new Set(entries.map(({ path }) => path));
   assertEquals(paths.size, entries.length);
   for (const { name } of CHAPTERS) assert(paths.has(`/docs/${name}`), name);
-  assert(paths.has("/docs/api-uploads#take-an-upload-back"));
+  assert(paths.has("/docs/api-uploads#undo-an-upload"));
   const repeat = entries.find(({ path }) =>
     path === "/docs/upload#repeat-a-request-safely"
   )!;

@@ -319,7 +319,7 @@ browserTest("the handbook is searched in the browser", async (openTab) => {
   await page.getByText("0 found", { exact: true }).waitFor();
   const finds: [string, string][] = [
     ["image localhost", "Images"],
-    ["changed since yesterday", "Read and change products: Read products out"],
+    ["changed since yesterday", "Read and change products: List products"],
     ["duplicates", "Errors: Detail codes"],
     ["price csv", "Prices and stock all day"],
   ];
@@ -331,8 +331,8 @@ browserTest("the handbook is searched in the browser", async (openTab) => {
   await field.fill("undo xyzzy");
   await page.getByText(/^\d+ found with 1 of 2 words$/).waitFor();
   await field.fill("undo");
-  await page.getByRole("link", { name: "API reference: Take an upload back" })
+  await page.getByRole("link", { name: "API reference: Undo an upload" })
     .first().click();
-  await page.waitForURL("**/docs/api-uploads#take-an-upload-back");
+  await page.waitForURL("**/docs/api-uploads#undo-an-upload");
   assertEquals(tab.faults, []);
 });

@@ -36,11 +36,10 @@ export const putCategories = endpoint({
   operation: "putCategories",
   title: "Replace the list of categories",
   about:
-    `The whole list, up to ${
+    `Replaces the whole list, of up to ${
       CATEGORIES_LIMIT.toLocaleString("en")
-    } categories and 8 MiB; it takes the place of the former one at once. With ` +
-    "dry_run=true it is only checked. An empty list says nothing of any " +
-    "category. Stored products stay as they are.",
+    } categories and 8 MiB. With dry_run=true, the list is only checked. An ` +
+    "empty list removes all rules. Stored products are not changed.",
   sends: { root: "categories", example: CATEGORIES_EXAMPLE },
   parameters: [DRY_RUN],
   answers: ["success"],

@@ -66,9 +66,9 @@ export const getDatabase = endpoint({
   operation: "getDatabase",
   title: "The database",
   about:
-    "Its servers: whether each has answered in the last 5 seconds, and how " +
-    "many sellers and bytes it has. There is one server, unless Citus " +
-    "spreads the sellers over several.",
+    "Its servers: whether each answered the last check, at most 5 seconds " +
+    "ago, and how many sellers and bytes it has. There is one server, " +
+    "unless Citus spreads the sellers over several.",
   parameters: [SELLER_PLACE],
   answers: ["database"],
   errors: ["not_found"],

@@ -25,7 +25,7 @@ import {
 import { QueryReader } from "../server/query.ts";
 
 const KEPT = `The last ${KEPT_REFUSALS} of a seller and ` +
-  `${KEPT_REFUSAL_DAYS} days, the newest first`;
+  `${KEPT_REFUSAL_DAYS} days, newest first`;
 const FILTERS = [
   FROM_TIME,
   TO_TIME,

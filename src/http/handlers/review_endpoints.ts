@@ -200,8 +200,9 @@ export const listReasons = endpoint({
 export const putReasons = endpoint({
   operation: "putReasons",
   title: "Change the reasons for rejections",
-  about: `The whole list, up to ${REASONS_LIMIT}; it takes the place of the ` +
-    "former one. Decisions may have other codes, too.",
+  about:
+    `Replaces the list, of up to ${REASONS_LIMIT} reasons. Decisions may ` +
+    "also have other codes.",
   sends: { root: "reasons", example: REASONS_EXAMPLE },
   answers: ["success"],
 }, async ({ services, who, document }) => {
@@ -215,11 +216,10 @@ const REASONS_BYTES = 512 * 1_024;
 export const getRejectedProducts = endpoint({
   operation: "getRejectedProducts",
   title: "Rejected products",
-  about:
-    "As a document <products> to correct and upload: each product behind " +
-    `a comment with the reason, up to ${PAGE_LIMIT.maximum}, the first that ` +
-    "were rejected first. A header Link leads to further ones. In JSON the " +
-    "reason is the review of the product alone.",
+  about: "A document <products> to correct and upload, with up to " +
+    `${PAGE_LIMIT.maximum} products, the earliest rejected first, each after ` +
+    "a comment with the reason. A header Link leads to the next page. In " +
+    "JSON, the reason is only in the review of each product.",
   parameters: [AFTER],
   answers: { type: "text/xml" },
 }, async ({ form: { name }, heavyRead, services, query, seller: { no } }) => {

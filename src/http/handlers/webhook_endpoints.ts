@@ -204,12 +204,12 @@ export const rotateWebhookSecret = endpoint({
 });
 
 const FEW_IN_STATE =
-  "With a state, a page may hold few or none and still have a <next>.";
+  "With a state, a page may be short or empty and still have a <next>.";
 
 export const listDeliveries = endpoint({
   operation: "listDeliveries",
   title: "Recent deliveries",
-  about: `The newest first, each with its last ten tries. ${FEW_IN_STATE}`,
+  about: `Newest first, each with its last ten attempts. ${FEW_IN_STATE}`,
   parameters: [STATE, REFERENCE, AFTER, LIMIT],
   answers: ["deliveries"],
 }, async (context) => {
@@ -230,8 +230,8 @@ export const listDeliveries = endpoint({
 export const listSellerDeliveries = endpoint({
   operation: "listSellerDeliveries",
   title: "A seller's deliveries",
-  about: "The newest first, each with its last ten tries, also those of " +
-    `webhooks that were deleted. ${FEW_IN_STATE}`,
+  about: "Newest first, each with its last ten attempts, including " +
+    `deliveries of deleted webhooks. ${FEW_IN_STATE}`,
   parameters: [STATE, TRIGGER, AFTER, LIMIT],
   answers: ["deliveries"],
 }, async (context) => {

@@ -110,8 +110,8 @@ function time(name: string, about: string): QueryParameter<number> {
 
 export const LIMIT: QueryParameter<number> = {
   name: "limit",
-  about: `entries of a page, 1 to ${PAGE_LIMIT.maximum}; ` +
-    `${PAGE_LIMIT.default} when left out`,
+  about: `entries of a page, 1 to ${PAGE_LIMIT.maximum}; default: ` +
+    `${PAGE_LIMIT.default}`,
   schema: { type: "integer", minimum: 1, ...PAGE_LIMIT },
   parse: (text) => {
     const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
@@ -124,7 +124,7 @@ export const LIMIT: QueryParameter<number> = {
 /** The cursor of a list; each list has a form of its own. */
 export const AFTER = {
   name: "after",
-  about: "continues after an earlier page: its <next>",
+  about: "the <next> of an earlier page, to continue after it",
   schema: { type: "string", minLength: 1 },
   code: "not_allowed",
   expected: "the <next> of an earlier page of this list; leave it out for " +
@@ -163,7 +163,7 @@ export const STATUS = word(
 export const REVIEW = word(
   "review",
   REVIEW_STATES,
-  "only products whose review has this state",
+  "only products with this state of review",
 );
 export const IMAGES = word(
   "images",
@@ -173,7 +173,7 @@ export const IMAGES = word(
 export const REVIEW_STATE = word(
   "state",
   REVIEW_STATES,
-  "only those in this state; pending when left out",
+  "only products in this state; default: pending",
 );
 export const SORT = word(
   "sort",
@@ -190,10 +190,10 @@ export const UPDATED_SINCE = time(
   "only products that changed at this time or later; ISO 8601",
 );
 
-export const TRIGGER = word("trigger", TRIGGERS, "only those of this trigger");
+export const TRIGGER = word("trigger", TRIGGERS, "only this trigger");
 export const REFERENCE = valueText({
   name: "reference",
-  about: "only those of the event with exactly this reference",
+  about: "only the event with exactly this reference",
   schema: { type: "string", minLength: 1, maxLength: 255 },
   read: readReference,
   expected: "a text of 1 to 255 characters",
@@ -206,24 +206,24 @@ export const EVENT_ID: QueryParameter<string> = {
   code: "not_allowed",
   expected: "the id of an event",
 };
-export const STATE = word("state", DELIVERY_STATES, "only those in this state");
+export const STATE = word("state", DELIVERY_STATES, "only this state");
 export const SINCE = {
   ...time("since", "events of this time and later; ISO 8601; required"),
   required: true,
 } as const;
 export const UNTIL = time(
   "until",
-  "events of this time and earlier; now when left out",
+  "events of this time and earlier; default: now",
 );
-export const FROM_TIME = time("since", "only those of this time and later");
+export const FROM_TIME = time("since", "only entries of this time and later");
 export const TO_TIME = time(
   "until",
-  "only those of this time and earlier",
+  "only entries of this time and earlier",
 );
 export const CODE = word(
   "code",
   REFUSAL_CODES,
-  "only those with this code, or with a detail that has it",
+  "only refusals with this code, or with a detail with this code",
 );
 
 /** A text to compare with, without further rules. */
@@ -238,7 +238,7 @@ const plainText = (name: string, about: string): QueryParameter<string> => ({
 export const ROUTE: QueryParameter<string> = {
   ...plainText(
     "route",
-    "only those of this <route>, such as POST /seller_api/bulk_products",
+    "only refusals with this <route>, such as POST /seller_api/bulk_products",
   ),
   parse: (text) => /^(GET|POST|PUT|DELETE) \//.test(text) ? text : null,
   code: "not_in_list",
@@ -247,7 +247,7 @@ export const ROUTE: QueryParameter<string> = {
 };
 export const SKU_OR_REQUEST = plainText(
   "q",
-  "only those with a detail about this SKU, or the request with this id",
+  "only refusals with a detail about this SKU, or the request with this id",
 );
 /** A text that may not be empty. */
 const requiredText = (name: string, about: string): QueryParameter<string> => ({
@@ -259,7 +259,8 @@ const requiredText = (name: string, about: string): QueryParameter<string> => ({
 });
 export const WHO = requiredText(
   "who",
-  "only those of this operator key, or of environment, command line or seller",
+  "only changes by this operator key, or by environment, command line or " +
+    "seller",
 );
 export const AUDIT_SELLER = requiredText(
   "seller",
@@ -267,7 +268,7 @@ export const AUDIT_SELLER = requiredText(
 );
 export const SELLER: Parameter = {
   name: "seller",
-  about: "only those of this seller, by name or id",
+  about: "only this seller, by name or id",
 };
 
 /**
