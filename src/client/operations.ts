@@ -94,7 +94,7 @@ export interface Operations {
    * `GET /seller_api/bulk_products/:transaction_id`
    */
   getTransaction(input: {
-    /** the id in the answer of the upload */
+    /** the answer of the upload */
     transaction_id: string;
     /** seconds to wait, up to 30, until the status is final */
     wait?: number;
@@ -108,7 +108,7 @@ export interface Operations {
    * `GET /seller_api/bulk_products/:transaction_id/refused`
    */
   getRefusedProducts(input: {
-    /** the id in the answer of the upload */
+    /** the answer of the upload */
     transaction_id: string;
   }, options?: CallOptions): Promise<string>;
 
@@ -139,7 +139,7 @@ export interface Operations {
    * `POST /seller_api/bulk_products/:transaction_id/images/retry`
    */
   retryImages(input: {
-    /** the id in the answer of the upload */
+    /** the answer of the upload */
     transaction_id: string;
   }, options?: CallOptions): Promise<{
     transaction_id: string;
@@ -155,7 +155,7 @@ export interface Operations {
    */
   undoUpload(
     input: {
-      /** the id in the answer of the upload */
+      /** the answer of the upload */
       transaction_id: string;
       /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
       changed?: "keep";
@@ -170,7 +170,7 @@ export interface Operations {
     }
   >;
   undoUpload(input: {
-    /** the id in the answer of the upload */
+    /** the answer of the upload */
     transaction_id: string;
     /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
     changed?: "keep";
@@ -379,7 +379,7 @@ export interface Operations {
    * `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`
    */
   putAttribute(input: {
-    /** a SKU or an id */
+    /** a SKU, or else an id */
     sku_or_id: string;
     /** the attribute */
     attribute: AttributeName;
@@ -392,7 +392,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
 
   /**
-   * Read products out. In the order of their creation, so that a page shows no product twice and misses none while others are written; in another order, one that changes meanwhile may. By title, price, quantity and updated_at at most 20000 products are ordered. What stands in <products> can be uploaded as it is. With a filter a page may be short, or empty, before the end: go on while there is a <next>.
+   * List products. In the order of creation, so that paging repeats and misses no product while others are written; in another order, a product that changes meanwhile may be repeated or missed. By title, price, quantity and updated_at, at most 20000 products are sorted. The content of <products> can be uploaded unchanged. With a filter, a page may be short or empty before the end: continue while there is a <next>.
    *
    * `GET /seller_api/products`
    */
@@ -414,7 +414,7 @@ export interface Operations {
       gtin?: string;
       /** only products whose SKU or title contains this, in any case */
       q?: string;
-      /** the order; created_at when left out */
+      /** the field to sort by; default: created_at */
       sort?:
         | "created_at"
         | "sku"
@@ -422,7 +422,7 @@ export interface Operations {
         | "price"
         | "quantity"
         | "updated_at";
-      /** up or down; asc when left out */
+      /** the direction; default: asc */
       order?: "asc" | "desc";
     },
     options?: CallOptions,
@@ -450,7 +450,7 @@ export interface Operations {
    * `GET /seller_api/products/:sku_or_id`
    */
   getProduct(input: {
-    /** a SKU or an id */
+    /** a SKU, or else an id */
     sku_or_id: string;
   }, options?: CallOptions): Promise<{ product: Product }>;
 
@@ -461,7 +461,7 @@ export interface Operations {
    */
   getHistory(
     input: {
-      /** a SKU or an id */
+      /** a SKU, or else an id */
       sku_or_id: string;
       /** the attribute whose changes are listed */
       attribute: "price";
@@ -483,7 +483,7 @@ export interface Operations {
    * `DELETE /seller_api/products/:sku_or_id`
    */
   deleteProduct(input: {
-    /** a SKU or an id */
+    /** a SKU, or else an id */
     sku_or_id: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
@@ -656,7 +656,7 @@ export interface Operations {
    * `GET /seller_api/mappings/:name`
    */
   getMapping(input: {
-    /** a mapping's name; percent-encode special characters */
+    /** a mapping's name */
     name: string;
   }, options?: CallOptions): Promise<{ mapping: Mapping }>;
 
@@ -666,7 +666,7 @@ export interface Operations {
    * `PUT /seller_api/mappings/:name`
    */
   putMapping(input: {
-    /** a mapping's name; percent-encode special characters */
+    /** a mapping's name */
     name: string;
     /** or a document that is encoded already */
     mapping: {
@@ -683,7 +683,7 @@ export interface Operations {
    * `DELETE /seller_api/mappings/:name`
    */
   deleteMapping(input: {
-    /** a mapping's name; percent-encode special characters */
+    /** a mapping's name */
     name: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
@@ -716,7 +716,7 @@ export interface Operations {
    * `GET /seller_api/categories/:category`
    */
   getCategory(input: {
-    /** a category's name; percent-encode special characters, "/" as %2F */
+    /** a category's name, "/" as %2F */
     category: string;
   }, options?: CallOptions): Promise<{ category: Category }>;
 
@@ -902,7 +902,7 @@ export interface Operations {
    * `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value`
    */
   putSellerAttribute(input: {
-    /** a seller's name or id; percent-encode special characters */
+    /** a seller's name or id */
     seller: string;
     /** the attribute */
     seller_attribute: SellerAttribute;
@@ -916,7 +916,7 @@ export interface Operations {
    * `DELETE /operator_api/sellers/:seller`
    */
   removeSeller(input: {
-    /** a seller's name or id; percent-encode special characters */
+    /** a seller's name or id */
     seller: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
@@ -926,7 +926,7 @@ export interface Operations {
    * `GET /operator_api/sellers/:seller/keys`
    */
   listSellerKeys(input: {
-    /** a seller's name or id; percent-encode special characters */
+    /** a seller's name or id */
     seller: string;
   }, options?: CallOptions): Promise<{ keys: SellerKey[] }>;
 
@@ -936,7 +936,7 @@ export interface Operations {
    * `POST /operator_api/sellers/:seller/keys`
    */
   addSellerKey(input: {
-    /** a seller's name or id; percent-encode special characters */
+    /** a seller's name or id */
     seller: string;
     /** or a document that is encoded already */
     key: {
@@ -967,7 +967,7 @@ export interface Operations {
    * `POST /operator_api/sellers/:seller/rotate_secret`
    */
   rotateSellerSecret(input: {
-    /** a seller's name or id; percent-encode special characters */
+    /** a seller's name or id */
     seller: string;
   }, options?: CallOptions): Promise<{
     /** shown only once */
@@ -981,7 +981,7 @@ export interface Operations {
    */
   listSellerDeliveries(
     input: {
-      /** a seller's name or id; percent-encode special characters */
+      /** a seller's name or id */
       seller: string;
       /** only this state */
       state?: DeliveryState;
@@ -1261,7 +1261,7 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** only for the operator; `ok`, or `failed: ` with the reason; `partly` while one of several servers of the database is unreachable */
+      /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
       checks?: {
         database?: string;
         queues?: string;
@@ -1285,7 +1285,7 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** only for the operator; `ok`, or `failed: ` with the reason; `partly` while one of several servers of the database is unreachable */
+      /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
       checks?: {
         database?: string;
         queues?: string;
@@ -1366,7 +1366,7 @@ export interface Operations {
    * `GET /docs/:chapter`
    */
   getChapter(input: {
-    /** the chapter's name, as in /docs */
+    /** its name, as in /docs */
     chapter: string;
   }, options?: CallOptions): Promise<string>;
 }

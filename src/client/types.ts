@@ -770,7 +770,7 @@ export interface Account {
   last_used_at: string | null;
   /** the key of this request */
   key_id?: string;
-  /** networks of the service's HEADs, downloads and deliveries; if empty, ask the operator */
+  /** CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator */
   source_addresses: string[];
 }
 

@@ -178,12 +178,12 @@ export const REVIEW_STATE = word(
 export const SORT = word(
   "sort",
   ["created_at", "sku", "title", "price", "quantity", "updated_at"],
-  "the order; created_at when left out",
+  "the field to sort by; default: created_at",
 );
 export const ORDER = word(
   "order",
   ["asc", "desc"],
-  "up or down; asc when left out",
+  "the direction; default: asc",
 );
 export const UPDATED_SINCE = time(
   "updated_since",
