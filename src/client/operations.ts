@@ -94,7 +94,7 @@ export interface Operations {
    * `GET /seller_api/bulk_products/:transaction_id`
    */
   getTransaction(input: {
-    /** the answer of the upload */
+    /** the id in the answer of the upload */
     transaction_id: string;
     /** seconds to wait, up to 30, until the status is final */
     wait?: number;
@@ -108,7 +108,7 @@ export interface Operations {
    * `GET /seller_api/bulk_products/:transaction_id/refused`
    */
   getRefusedProducts(input: {
-    /** the answer of the upload */
+    /** the id in the answer of the upload */
     transaction_id: string;
   }, options?: CallOptions): Promise<string>;
 
@@ -139,7 +139,7 @@ export interface Operations {
    * `POST /seller_api/bulk_products/:transaction_id/images/retry`
    */
   retryImages(input: {
-    /** the answer of the upload */
+    /** the id in the answer of the upload */
     transaction_id: string;
   }, options?: CallOptions): Promise<{
     transaction_id: string;
@@ -155,7 +155,7 @@ export interface Operations {
    */
   undoUpload(
     input: {
-      /** the answer of the upload */
+      /** the id in the answer of the upload */
       transaction_id: string;
       /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
       changed?: "keep";
@@ -170,7 +170,7 @@ export interface Operations {
     }
   >;
   undoUpload(input: {
-    /** the answer of the upload */
+    /** the id in the answer of the upload */
     transaction_id: string;
     /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
     changed?: "keep";
@@ -1366,7 +1366,7 @@ export interface Operations {
    * `GET /docs/:chapter`
    */
   getChapter(input: {
-    /** its name, as in /docs */
+    /** the chapter's name, as in /docs */
     chapter: string;
   }, options?: CallOptions): Promise<string>;
 }

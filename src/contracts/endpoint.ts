@@ -90,16 +90,9 @@ interface PathParameter {
 }
 
 export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
-  transaction_id: { about: "the answer of the upload", idOf: "transaction" },
-  import_id: { about: "the answer of the import", idOf: "import" },
-  sku_or_id: { about: "a SKU or an id; percent-encode special characters" },
-  attribute: { about: "which attribute", words: ATTRIBUTE_NAMES },
-  value: { about: "its new value; empty clears it", mayBeEmpty: true },
-  seller: { about: "a seller's name or id; percent-encode special characters" },
-  key_id: { about: "a key's id", idOf: "key" },
-  seller_attribute: { about: "which attribute", words: SELLER_ATTRIBUTE_NAMES },
-  category: {
-    about: 'a category\'s name; percent-encode special characters, "/" as %2F',
+  transaction_id: {
+    about: "the id in the answer of the upload",
+    idOf: "transaction",
   },
   import_id: { about: "the id in the answer of the import", idOf: "import" },
   sku_or_id: {
@@ -122,8 +115,8 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   folder: { about: "the first two digits of the SHA-256" },
   file: { about: "the SHA-256, a dot and the type" },
   name: { about: "a mapping's name; percent-encode special characters" },
-  chapter: { about: "its name, as in /docs" },
-  signature: { about: "that of a link in a mail" },
+  chapter: { about: "the chapter's name, as in /docs" },
+  signature: { about: "the signature of a link in a mail" },
   version: { about: "a hash of the files of the page" },
 };
 
