@@ -79,7 +79,7 @@ const FULL = `<product><sku>A</sku><title>T</title><description>D</description>
   <categories><category>c</category></categories>
   <attributes><attribute name="n">v</attribute></attributes></product>`;
 
-/** Another value for each attribute of it; the SKU comes last. */
+/** Another value for each of its attributes; the SKU comes last. */
 const OTHER = {
   title: "U",
   price: "200",
@@ -243,8 +243,8 @@ contract.test("updates of one product that come together are applied in order", 
     Array.from({ length: 50 }, (_, i) => put(app, "A", "quantity", String(i))),
   );
   assertEquals(answers.every(({ status }) => status === 204), true);
-  // Each connection has its own time of arrival: any one may be the last,
-  // but exactly one is, and none is half there.
+  // Requests may arrive in any order: any one may be the last, but exactly one
+  // is, and none is stored in part.
   const { quantity, availability } = await stored(app, "A");
   assertEquals(availability, quantity === 0 ? "out_of_stock" : "in_stock");
 });

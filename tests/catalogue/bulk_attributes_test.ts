@@ -41,7 +41,7 @@ function row(sku: string, fields: string): string {
   return `<product><sku>${sku}</sku>${fields}</product>`;
 }
 
-/** Of each product, by SKU, its price, quantity and availability. */
+/** Price, quantity and availability of each product, by SKU. */
 async function stock(app: TestApp): Promise<Record<string, string>> {
   const { entries } = await readAll(app, "/seller_api/products", "products");
   return Object.fromEntries(
@@ -106,7 +106,7 @@ contract.test("attributes of many products are set, watched, listed and undone",
   const list = await app.call(BULK);
   const [newest] = child(list.xml, "transactions").children;
   assertEquals(textAt(newest, "transaction_id"), idOf(answer));
-  // What the document cannot name is as it was.
+  // Fields that the document cannot contain are unchanged.
   const after = await readAll(app, "/seller_api/products", "products");
   const longOf = ({ entries }: typeof before) =>
     entries.map((one) =>
@@ -207,7 +207,7 @@ contract.test("a dry run and a repeated request change nothing", async () => {
   ]);
 });
 
-/** What PostgreSQL does with more is the same. */
+/** PostgreSQL behaves the same with more, so fewer suffice. */
 const A_TENTH = ATTRIBUTES_LIMIT / 10;
 
 contract.test("10,000 products with every attribute are one transaction; one more is refused", async () => {
@@ -306,11 +306,11 @@ Deno.test("short products take the memory that they become, until the answer", a
   assertEquals([first.status, codeOf(first)], [503, "unavailable"]);
   commits.resolve();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
-  // A quarter of the budget, of which each takes three times its bytes, and
-  // three times ten times that.
+  // The seller may use a quarter of the budget. A request takes three times its
+  // bytes, and three times ten times that for its rows.
   const stored = statuses.filter((status) => status === 200);
   const most = Math.floor(3_000_000 / (3 * 11 * 20_100));
-  // The bodies of requests that are refused take some while they are read.
+  // Bodies of refused requests count for a while, until they are read.
   assert(
     stored.length === most || stored.length === most - 1,
     `${stored.length} of ${most}`,
@@ -330,7 +330,7 @@ contract.test("a reviewer is told what a request changed, and no more", async ()
   assertStringIncludes(text, "<changed><field>title</field></changed>");
 });
 
-/** A shop with ten products on sale, S-0 to S-9, and others that are not. */
+/** A shop with ten products on sale, S-0 to S-9, and others not on sale. */
 async function shop(): Promise<TestApp> {
   const app = await boot();
   const onSale = Array.from({ length: 10 }, (_, n) => full(`S-${n}`));
@@ -381,7 +381,7 @@ contract.test("complete=quantity: a file that was cut, an empty one and one of a
   await using app = await shop();
   const before = await stock(app);
   const query = "&complete=quantity";
-  // Cut between two products, and well-formed.
+  // Truncated between two products, but well-formed.
   for (const more of ["", "&accept=valid", "&dry_run=true"]) {
     const cut = await post(app, named(5), query + more);
     assertEquals(cut.status, 422);
@@ -472,7 +472,7 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
     { id: "all", no: app.sellerNo } as Seller,
     { rows: [{ id: null, sku: "S-10001" }] } as unknown as ProductsDocument,
   );
-  // Has not run yet, so it comes before one that has.
+  // An owner that has not run yet comes before one that has.
   const other = heavy.run({ owner: "other" }, () => {
     ran.push("another seller");
     return Promise.resolve();

@@ -1,4 +1,4 @@
-/** What the rules of categories say of one product. */
+/** The findings of category rules for one product. */
 import { assert, assertEquals } from "@std/assert";
 import {
   type Category,
@@ -63,7 +63,7 @@ const FINE: ProductFields = {
   images: [{ url: "https://cdn.example/a.png", alt: null }],
 };
 
-/** `field code` of each problem, and of each warning behind a "~". */
+/** `field code` of each problem; of each warning with a "~" before it. */
 function findings(
   after: ProductFields,
   before: ProductFields | null = null,

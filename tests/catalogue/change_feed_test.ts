@@ -22,7 +22,7 @@ const WITH_IMAGES: BootOptions = {
   config: { operatorKey: "op", roles: ["api", "images"] },
 };
 
-/** A client that follows the catalogue and keeps its place. */
+/** A client that follows the feed and keeps its cursor. */
 class Follower {
   readonly #app: TestApp;
   last: string | null = null;
@@ -31,7 +31,10 @@ class Follower {
     this.#app = app;
   }
 
-  /** `sku` of what changed since, with a page size to go through more pages. */
+  /**
+   * SKUs changed since the last call; the page size is small, so that there are
+   * several pages.
+   */
   async changes(limit = 2): Promise<string[]> {
     const entries = await this.entries(limit);
     return entries.map((entry) => textAt(entry, "sku"));
@@ -110,7 +113,7 @@ contract.test("a rename changes no position in the feed; every entry has its sel
   assertEquals(await owners(), [["A", "acme", id], ["B", "acme", id]]);
   await rename("renamed");
   assertEquals(await owners(), []);
-  // The former name of one seller is now that of another.
+  // The former name of one seller is now the name of another.
   await app.call("/seller_api/bulk_products", {
     method: "POST",
     key: await app.addSeller("acme"),
@@ -160,11 +163,11 @@ contract.test("images are changes: stored, failed, another version, removed", as
   );
   assertEquals(states.sort(), ["A stored", "B", "C stored failed"]);
 
-  // The same version again is no change; nor is a copy that is reused.
+  // The same version again is no change; nor is a reused copy.
   await upload(app, withImages("A", good));
   assertEquals(await follower.changes(), []);
 
-  // Another version of the URL changes everything that shows it.
+  // A new version of the URL's content changes all products that show it.
   const other = await (await fetch(`${host.url}/good/other.png`)).arrayBuffer();
   host.answers.set(
     "/good/a.png",

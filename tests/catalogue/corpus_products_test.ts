@@ -1,8 +1,8 @@
 /**
- * 2,403 real products, posted as an integrator would: 250 at a time; where a
- * document is refused, the refused products are left out and the rest posted.
- * What is refused, where and why is known beforehand from rules written down
- * here a second time.
+ * 2,403 real products, posted as an integrator would: 250 at a time; if a
+ * document is refused, the refused products are removed and the others posted
+ * again. Which products are refused, where and why, is predicted by rules that
+ * are written here independently of the source.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Product } from "../../src/catalogue/product.ts";
@@ -42,7 +42,7 @@ const SCALARS = [
   "brand",
 ] as const;
 
-/** A document and, for each row, the line of each element in it. */
+/** A document with the line of each element, for each row. */
 interface Written {
   xml: string;
   lines: Map<string, number>[];
@@ -96,7 +96,7 @@ function write(rows: readonly Row[], images: string): Written {
   return { xml: `${xml}</products>`, lines };
 }
 
-/** The sources' image paths and URLs, moved to a host that can be asked. */
+/** The images' paths and URLs, on a host of this test. */
 function imageUrls({ images }: Row, host: string): string[] {
   return images.map((image) => host + image.replace(/^https?:\/\/[^/]+/, ""));
 }
@@ -143,7 +143,9 @@ const RULES: Record<typeof SCALARS[number], (text: string) => string | null> = {
   brand: (text) => lineProblem(text, 100),
 };
 
-/** `field code` of what is wrong with a row, whatever is stored. */
+/**
+ * `field code` of the problems of a row that do not depend on stored products.
+ */
 function ownProblems(row: Row, images: string): string[] {
   const problems: string[] = [];
   const add = (field: string, code: string | null) => {
@@ -169,7 +171,7 @@ function ownProblems(row: Row, images: string): string[] {
   return problems;
 }
 
-/** `field code` of what is wrong with a row beside what is stored. */
+/** `field code` of the problems of a row that depend on stored products. */
 function storeProblems(
   row: Row,
   own: readonly string[],
@@ -185,7 +187,7 @@ function storeProblems(
   return lacks;
 }
 
-/** What a new product needs besides its SKU. */
+/** The fields that a new product needs in addition to its SKU. */
 function lacking(row: Row): string[] {
   const problems: string[] = [];
   if (row.title === null) problems.push("title required");
@@ -195,7 +197,7 @@ function lacking(row: Row): string[] {
   return problems;
 }
 
-/** What must be found of a row that was accepted. */
+/** The values that an accepted row must have. */
 function expectedFields(row: Row, images: string): Partial<Product> {
   const text = (value: string) => value.trim() === "" ? null : value.trim();
   const quantity = row.quantity === null ? null : text(row.quantity);
@@ -223,7 +225,7 @@ function expectedFields(row: Row, images: string): Partial<Product> {
   };
 }
 
-/** What was accepted so far, by SKU, as it must be stored. */
+/** The accepted products so far, by SKU, as they must be stored. */
 type Catalogue = Map<string, Partial<Product>>;
 
 interface Tally {
@@ -231,7 +233,7 @@ interface Tally {
   refused: number;
 }
 
-/** Posts up to 250 rows until they are in but for those that are refused. */
+/** Posts up to 250 rows until all are stored except those that are refused. */
 async function postRows(
   app: TestApp,
   rows: readonly Row[],
@@ -327,7 +329,7 @@ async function checkStored(
   }
 }
 
-/** With what the source left out filled in, so that the rest of it is tried. */
+/** Adds fields that the source lacks, so that the other fields are tested. */
 function completed(row: Row, n: number): Row {
   return {
     ...row,

@@ -1,4 +1,4 @@
-/** The big list of naughty strings, in every text that a seller can send. */
+/** The Big List of Naughty Strings, in every text that a seller can send. */
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
 import type { Product } from "../../src/catalogue/product.ts";
@@ -13,20 +13,20 @@ import { escapeAttribute, escapeXml } from "../support/xml.ts";
 import { bothEngines } from "../support/engine.ts";
 import { bothForms, contract } from "../support/forms.ts";
 
-/** Strings that are tried at the same time. */
+/** How many strings are tested at the same time. */
 const AT_ONCE = 32;
 const strings = readCorpusJson<string[]>("strings/blns.json") ?? [];
 
-/** What XML 1.0 cannot carry at all. */
+/** Characters that XML 1.0 cannot represent. */
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 const sendable = strings.filter((text) => !FORBIDDEN.test(text));
 
-/** Without the white space of XML at both ends. */
+/** Trims white space of XML at both ends. */
 function trimmed(text: string): string {
   return text.replace(/^[ \t\r\n]+/, "").replace(/[ \t\r\n]+$/, "");
 }
 
-/** `field code` of what is wrong with a text in a field of one line. */
+/** `field code` of the problem of a text in a one-line field. */
 function problem(field: string, text: string, max: number, needed = false) {
   const value = trimmed(text);
   if (value === "") return needed ? [`${field} required`] : [];
@@ -46,7 +46,7 @@ function problems(text: string): string[] {
   ].sort();
 }
 
-/** The text itself where it is short enough to be an attribute's name. */
+/** The text itself, if it is short enough for an attribute's name. */
 function nameOf(text: string): string {
   return [...trimmed(text)].length > 50 ? "name" : text;
 }
@@ -168,7 +168,7 @@ bothEngines.test("a naughty string is a brand's and an SKU's new value, or refus
     assertEquals(await put(id, "sku", text), isSku ? 204 : 422, text);
     if (isSku) assertEquals((await stored(id)).sku, value);
   };
-  // Two products cannot have one SKU.
+  // Without duplicates, because two products cannot have the same SKU.
   const texts = [...new Set(strings)];
   for (let start = 0; start < texts.length; start += AT_ONCE) {
     const part = texts.slice(start, start + AT_ONCE);

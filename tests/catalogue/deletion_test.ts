@@ -1,4 +1,4 @@
-/** `DELETE /seller_api/products/:sku_or_id`, and what the feed tells of it. */
+/** `DELETE /seller_api/products/:sku_or_id`, and its effect on the feed. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { boot, codeOf, product, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
@@ -23,7 +23,9 @@ async function skus(app: TestApp): Promise<string[]> {
   return entries.map((entry) => textAt(entry, "sku"));
 }
 
-/** The feed behind `after`: SKUs, those of tombstones with a minus. */
+/**
+ * The SKUs in the feed after `after`, with a minus before those of tombstones.
+ */
 async function follow(app: TestApp, after: string | null = null, limit = 2) {
   const path = `${FEED}?limit=${limit}`;
   const { entries, last } = await readAll(app, path, "products", {
@@ -91,7 +93,7 @@ contract.test("the feed shows tombstones in the order of change, for ever", asyn
   assertEquals(valueOf(tombstone, "@seller"), "acme");
   assertMatch(valueOf(tombstone, "@deleted_at")!, /^\d{4}-.*Z$/);
 
-  // From each place on, what is behind it.
+  // Reads the feed from each of its positions.
   let after: string | null = null;
   for (const left of [4, 3, 2, 1]) {
     const path: string = `${FEED}?limit=1${after ? `&after=${after}` : ""}`;

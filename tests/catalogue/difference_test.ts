@@ -109,19 +109,20 @@ contract.test("an attribute update with a key is carried out once", async () => 
   const other = await put(app, "quantity/-3?change=true", "sale 1");
   assertEquals([other.status, codeOf(other)], [422, "idempotency_key_reused"]);
 
-  // One that changed nothing is not carried out later either.
+  // A request that was refused, and changed nothing, is not carried out later
+  // either.
   assertEquals((await put(app, "quantity/9", "same")).status, 204);
   await put(app, "quantity/8");
   assertEquals((await put(app, "quantity/9", "same")).status, 204);
   assertEquals((await stored(app)).quantity, 8);
 
-  // A refusal uses no key up.
+  // A refusal does not consume the key.
   assertEquals((await put(app, "quantity/-9?change=true", "big")).status, 422);
   await put(app, "quantity/9");
   assertEquals((await put(app, "quantity/-9?change=true", "big")).status, 204);
   assertEquals((await stored(app)).quantity, 0);
 
-  // The product may be gone when the answer is asked for again.
+  // The answer can be repeated even if the product is gone.
   await app.call("/seller_api/products/A", { method: "DELETE" });
   assertEquals((await put(app, "quantity/-9?change=true", "big")).status, 204);
   assertEquals((await put(app, "quantity/-9?change=true", "new")).status, 404);
@@ -252,14 +253,14 @@ Deno.test("in JSON a difference is an object of its own", async () => {
 });
 
 /**
- * Each takes one piece and does not hear the answer: it sends the same again, at
- * once or while the first is in progress, until it hears one.
+ * Each till sells one piece and loses the answer: it sends the same request
+ * again, at once or while the first is in progress, until it gets an answer.
  */
 bothEngines.test("a hundred tills that lose answers end at the right number", async () => {
   await using app = await boot();
   await app.upload(product("A").replace(">5<", ">150<"));
   const sell = async (nth: number): Promise<boolean> => {
-    // A seller has at most 16 uploads at once.
+    // A seller may have at most 16 uploads at once.
     const send = () =>
       nth % 10 === 0
         ? sendAll(app, change("A", "-1"), "", `till ${nth}`)

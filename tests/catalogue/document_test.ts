@@ -1,4 +1,4 @@
-/** The decoder under documents that are made up; `deno task fuzz` goes on. */
+/** The decoder with generated documents; `deno task fuzz` runs longer. */
 import { assertEquals, assertGreater, assertMatch } from "@std/assert";
 import {
   decodeProducts,

@@ -1,4 +1,4 @@
-/** Changes that are made only where a value is the expected one. */
+/** Changes that are made only if a value is the expected one. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
 import {
@@ -142,8 +142,8 @@ bothForms.test("an expected value is read as the value is, and stands only where
 });
 
 /**
- * So many read, add one and write, by an attribute update or a document, and
- * begin again with the value that a refusal tells.
+ * This many clients read, add one and write, by an attribute update or a
+ * document, and start again with the value that a refusal names.
  */
 async function addTogether(writers: number): Promise<void> {
   await using app = await boot();
@@ -156,7 +156,7 @@ async function addTogether(writers: number): Promise<void> {
       )
       : put(app, `quantity/${value}?expected=${expected}`);
   const addOne = async (nth: number): Promise<number> => {
-    // A seller has at most 16 uploads at once.
+    // A seller may have at most 16 uploads at once.
     const byDocument = nth % 10 === 0;
     let { quantity } = await stored(app);
     for (let tries = 1;; tries++) {
@@ -177,6 +177,6 @@ async function addTogether(writers: number): Promise<void> {
 contract.test("of many writers that read, add one and write, the sum is right", () =>
   addTogether(20));
 
-// They take the square of their number.
+// The number of requests is the square of the number of writers.
 Deno.test("of a hundred writers that read, add one and write, the sum is right", () =>
   addTogether(100));

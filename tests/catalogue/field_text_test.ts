@@ -3,7 +3,7 @@ import { FieldText } from "../../src/catalogue/field_text.ts";
 import { LONGEST_TEXT, shownLength, trimSpace } from "../../src/lib/values.ts";
 import { Random } from "../support/random.ts";
 
-/** What is kept of these pieces. */
+/** The text that is kept of these pieces. */
 function kept(pieces: readonly string[]): string {
   const text = new FieldText();
   for (const piece of pieces) text.append(piece);

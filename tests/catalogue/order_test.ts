@@ -1,4 +1,7 @@
-/** Products of one upload come in its own order, in the read-out and the feed. */
+/**
+ * Products of one upload have the order of the document, in lists and in the
+ * feed.
+ */
 import { assertEquals } from "@std/assert";
 import { boot, product, type TestApp, textAt } from "../support/app.ts";
 import { readAll } from "../support/read_out.ts";
@@ -16,7 +19,7 @@ contract.test("the upload's own order is that of lists and feed", async () => {
   assertEquals(await skus(app, "/seller_api/products?limit=7"), names);
   assertEquals(await skus(app, "/operator_api/products?limit=7", "op"), names);
 
-  // New ones among those that change and those that stay as they are.
+  // New products among changed and unchanged ones.
   const mixed = ["N-2", "S-5", "N-1", "S-0", "S-59", "N-0"];
   await app.upload(
     mixed.map((sku) => product(sku, "<brand>x</brand>")).join("") +

@@ -1,4 +1,4 @@
-/** The history of prices, and the lowest price before the present one. */
+/** The history of prices, and the lowest price before the current one. */
 import { assert, assertEquals } from "@std/assert";
 import {
   changePrice,
@@ -21,7 +21,7 @@ import { Random } from "../support/random.ts";
 import { readAll, valueOf } from "../support/read_out.ts";
 import { bothForms, contract } from "../support/forms.ts";
 
-/** The night in which clocks in Europe are put forward. */
+/** The night in which clocks in Europe are set forward. */
 const START = Date.UTC(2026, 2, 28, 22, 30);
 
 async function bootAt(time: { now: number }): Promise<TestApp> {
@@ -32,7 +32,7 @@ async function bootAt(time: { now: number }): Promise<TestApp> {
   });
 }
 
-/** A price that a product had, from this time on. */
+/** A former price of a product, and the time from which it was valid. */
 interface Span {
   from: number;
   price: number;
@@ -40,7 +40,7 @@ interface Span {
   by: string;
 }
 
-/** All prices that the products had, by id: nothing is derived or deleted. */
+/** All prices of the products, by id, kept completely. */
 type Naive = Map<string, Span[]>;
 
 interface Shown {
@@ -72,7 +72,7 @@ async function shown(app: TestApp): Promise<Shown[]> {
   });
 }
 
-/** Notes the prices that an operation made. */
+/** Records the prices that an operation set. */
 function note(naive: Naive, products: readonly Shown[], by: string): void {
   for (const { id, updatedAt: from, price, currency } of products) {
     const spans = naive.get(id) ?? [];
@@ -84,8 +84,8 @@ function note(naive: Naive, products: readonly Shown[], by: string): void {
 }
 
 /**
- * The lowest of all prices of the 30 days before the present one; those that
- * ended on the same day count until the last of them did.
+ * The lowest price of the 30 days before the current one; prices that ended on
+ * the same day count until the last of them ended.
  */
 function naiveLowest(spans: readonly Span[]): string | null {
   const present = spans.at(-1)!;
@@ -137,7 +137,7 @@ interface Key {
   key: string;
 }
 
-/** The key of the seller, and another one that it made. */
+/** The seller's key, and another key created with it. */
 async function twoKeys(app: TestApp): Promise<[Key, Key]> {
   const made = await app.call("/seller_api/keys", {
     method: "POST",
@@ -158,7 +158,7 @@ class Play {
   readonly #random: Random;
   readonly #keys: readonly Key[];
   readonly #transactions: string[] = [];
-  /** That of the step. */
+  /** The key of the current step. */
   #key: Key;
 
   constructor(app: TestApp, random: Random, keys: readonly Key[]) {
@@ -172,7 +172,7 @@ class Play {
     return list[this.#random.below(list.length)];
   }
 
-  /** Does something; returns by whom prices have changed. */
+  /** Takes a step; returns who changed prices. */
   async step(): Promise<string> {
     this.#key = this.#pick(this.#keys);
     const by = await this.#change();
@@ -285,7 +285,7 @@ contract.test("history and lowest price are those of a naive model", async () =>
 
 const BY = { what: "attribute", keyId: null };
 
-/** A product whose price changes, beside all prices that it had. */
+/** A product whose price changes, with all its former prices. */
 class Priced {
   #kept: FormerPrices = NO_FORMER_PRICE;
   readonly spans: Span[] = [{ from: 0, price: 100, currency: "SEK", by: "" }];
@@ -406,10 +406,10 @@ function counted(tx: Tx): { tx: Tx; cost: Record<string, number> } {
   return { tx: spy, cost };
 }
 
-/** How the thousandth price of a product differs from the one before. */
+/** How each price of a product differs from the one before. */
 const COURSES: Record<string, (n: number) => [string, string, number]> = {
   "its currency": (n) => [`${100 + n % 7}`, n % 2 === 0 ? "SEK" : "EUR", 1],
-  // In the end the lowest price is each time too old.
+  // The lowest price is too old each time.
   "it is higher": (n) => [`${100 + n}`, "SEK", DAY_MS / 24],
 };
 
@@ -434,7 +434,7 @@ bothForms.test("the last hundred of a thousand changes cost what the first did",
       }, { changes: true });
     };
     for (let n = 1; n <= 1_000; n++) await change(n);
-    // Some of them store a row of former changes.
+    // Some changes store a row of former changes.
     for (const name of ["statements", "rows", "values"]) {
       const of = (some: typeof costs) => some.map((cost) => cost[name]);
       const sum = (some: typeof costs) => of(some).reduce((a, b) => a + b);
@@ -497,7 +497,7 @@ bothForms.test("a history comes in pages, and asks for the price alone", async (
   assertEquals(none.status, 404);
   const empty = await app.call(`${path}?attribute=price`);
   assert(empty.text.includes("<changes/>"), empty.text);
-  // All in one millisecond.
+  // All changes are in one millisecond.
   const prices = Array.from({ length: 1_010 }, (_, i) => `${i + 1}`);
   for (const price of prices) {
     await app.call(`/seller_api/products/A/attribute/price/${price}`, {

@@ -1,11 +1,14 @@
-/** Sellers whose image hosts are silent take nothing from another seller. */
+/** Sellers with silent image hosts do not slow down other sellers. */
 import { assertEquals, assertLess } from "@std/assert";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 
-/** On every address of 127.0.0.0/8, hence as many origins as a test wants. */
+/**
+ * Listens on every address of 127.0.0.0/8, so that a test has as many origins
+ * as it wants.
+ */
 class SilentHost implements AsyncDisposable {
-  /** HEADs that wait for their answer. */
+  /** HEADs that wait for an answer. */
   held = 0;
   readonly port: number;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -36,7 +39,7 @@ class SilentHost implements AsyncDisposable {
 const imagesOf = (urls: readonly string[]) =>
   `<images>${urls.map((url) => `<image>${url}</image>`).join("")}</images>`;
 
-/** Products with these images, ten to each. */
+/** Products with these images, ten for each product. */
 function productsWith(urls: readonly string[]): string {
   const products: string[] = [];
   for (let n = 0; n < urls.length; n += 10) {
@@ -45,7 +48,7 @@ function productsWith(urls: readonly string[]): string {
   return `<products>${products.join("")}</products>`;
 }
 
-/** Each of another origin, in the network 127.`net`. */
+/** URLs with different origins, in the network 127.`net`. */
 function urlsOf(
   host: SilentHost,
   count: number,
@@ -58,7 +61,7 @@ function urlsOf(
   );
 }
 
-/** By which network the good seller's hosts are in. */
+/** The networks of the good seller's hosts, by name. */
 const NETWORKS = {
   "on hosts of its own": 2,
   "on the hosts of their URLs": 1,
@@ -90,7 +93,7 @@ async function tenSilentSellers(net: number): Promise<void> {
   const tookMs = performance.now() - begunAt;
   assertEquals(quick.status, 200, quick.text);
   assertEquals(answered, 0, "the slow uploads are under way no longer");
-  // It waits for one HEAD that hangs, not for two.
+  // It waits for one hanging HEAD, not for two.
   assertLess(tookMs, 10_000);
   host.release();
   await Promise.all(slow);

@@ -51,7 +51,7 @@ contract.test("products: each order, up and down, in pages of every size", async
     "sort=title&order=desc": "a10 ü &/? b B a2",
     "sort=price": "ü &/? b a10 a2 B",
     "sort=price&order=desc": "B a2 a10 b ü &/?",
-    // What is not counted comes last in both directions.
+    // Untracked quantities come last in both directions.
     "sort=quantity": "a2 b a10 ü &/? B",
     "sort=quantity&order=desc": "ü &/? a10 b a2 B",
     "sort=updated_at&order=desc": "B ü &/? a10 a2 b",
@@ -125,7 +125,7 @@ contract.test("products: a cursor is one of its order, and deletions have their 
       "after not_allowed",
     ]),
     [`sort=sku&after=${cursors[0]}`, "after not_allowed"],
-    // A text of a control character, which is no SKU.
+    // A control character, which no SKU contains.
     ["sort=sku&after=Ilx1MDAwMCI", "after not_allowed"],
     ["sort=sku&after=%22", "after not_allowed"],
     [`after=${cursors[3]}`, "after not_allowed"],
@@ -190,7 +190,8 @@ bothEngines.test("products: what an index has is read in order at any length, al
   const last = await first("sort=sku&order=desc");
   const [product2] = last.xml.children[0].children;
   assertEquals(valueOf(product2, "sku"), `S-${10_000 + RANKED_PRODUCTS}`);
-  // A page searches so many products for a filter, and says where it ended.
+  // A page examines a bounded number of products for a filter, and continues
+  // from there.
   const { entries, pages } = await readAll(
     app,
     `${PRODUCTS}?sort=sku&order=desc&q=s-10000`,

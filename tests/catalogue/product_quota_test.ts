@@ -12,7 +12,7 @@ import {
 import { ImageHost } from "../support/image_host.ts";
 import { contract } from "../support/forms.ts";
 
-/** What is counted, beside what there is. */
+/** The counters, and the counts of the rows. */
 async function counted(app: TestApp): Promise<{ used: number; rows: number }> {
   return await app.app.db.read(async (sql) => {
     const used = await sql.get<{ used: number }>(
@@ -107,7 +107,7 @@ contract.test("uploads at the same time stay within the limit together", async (
 const imagesOf = (...urls: string[]) =>
   `<images>${urls.map((url) => `<image>${url}</image>`).join("")}</images>`;
 
-/** Uploads a product with these images; what became of them. */
+/** Uploads a product with these images; returns their outcomes. */
 async function fetched(
   app: TestApp,
   sku: string,

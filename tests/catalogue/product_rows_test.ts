@@ -1,4 +1,4 @@
-/** Rows of products, as they are written. */
+/** How rows of products are written. */
 import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { assert, assertEquals } from "@std/assert";
 import { INITIAL, type Product } from "../../src/catalogue/product.ts";
@@ -54,7 +54,9 @@ const AFTER: Partial<Product> = {
   images: [{ url: "https://images.example/a.png", alt: null }],
 };
 
-/** A database with one seller and `BEFORE`; `statements` are those of updates. */
+/**
+ * A database with one seller and `BEFORE`; `statements` are those of updates.
+ */
 async function filled() {
   const folder = await Deno.makeTempDir({ dir: fastParent });
   const db = openStore(folder);
@@ -115,7 +117,7 @@ Deno.test("there are few statements, whatever changes together", async () => {
   await using table = await filled();
   const fields = Object.keys(AFTER) as (keyof Product)[];
   for (let n = 1; n < 500; n++) {
-    // Multiplied so that every field comes with many others.
+    // The multiplication combines every field with many others.
     const changed = fields.filter((_, bit) => (n * 40_503) >> bit & 1);
     const from = n % 2 === 0 ? BEFORE : AFTER;
     await table.update(

@@ -33,7 +33,7 @@ bothEngines.test("a start deletes old uploads with their keys, not products", as
   assertEquals((await later.upload(product("A"), "", key)).status, 200);
 });
 
-/** Sweeps so many days later; answers how many rows each write deleted. */
+/** Sweeps this many days later; returns how many rows each write deleted. */
 function sweep(
   bench: ImageBench,
   days: number,

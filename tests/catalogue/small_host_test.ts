@@ -1,4 +1,4 @@
-/** A small host, as a new user has: one request at a time, five more wait. */
+/** A small host: it handles one request at a time, and five more may wait. */
 import { assertEquals } from "@std/assert";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -18,7 +18,7 @@ print(server.server_address[1], flush=True)
 server.serve_forever()
 `;
 
-/** null: there is no Python on this machine. */
+/** null if there is no Python on this machine. */
 function startServer(): Deno.ChildProcess | null {
   try {
     return new Deno.Command("python3", {

@@ -1,4 +1,4 @@
-/** The checksums by which an undo knows what a transaction created. */
+/** The checksums by which an undo recognises what a transaction created. */
 import { NO_FORMER_PRICE } from "../../src/catalogue/price_changes.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProductFields } from "../../src/catalogue/fields.ts";
@@ -35,7 +35,7 @@ const PRODUCT: ProductFields = {
   images: [{ url: "https://images.example/1.png", alt: null }],
 };
 
-/** Whether the record of a created product takes another one for it. */
+/** Whether the record of a created product accepts another product. */
 function isAsLeft(record: string, product: ProductFields): boolean {
   const [step] = unpacked(record);
   assert(step.did === "create");

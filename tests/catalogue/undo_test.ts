@@ -41,7 +41,7 @@ function idOf(upload: Answer | string): string {
   return textAt(upload.xml, "transaction_id");
 }
 
-/** The fields that a seller reads out, without ids, by SKU. */
+/** The fields of each product as a seller reads them, without ids, by SKU. */
 async function catalogue(app: TestApp): Promise<Record<string, string>> {
   const { entries } = await readAll(app, "/seller_api/products", "products");
   return Object.fromEntries(
@@ -195,8 +195,8 @@ contract.test("a later change refuses an undo, or is kept", async () => {
     ).join("") + product("E") + product("F"),
   );
   await put(app, "A/attribute/title/Own");
-  await put(app, "B/attribute/quantity/77"); // not of the upload
-  await put(app, "C/attribute/price/199"); // what it was
+  await put(app, "B/attribute/quantity/77"); // not by the upload
+  await put(app, "C/attribute/price/199"); // the former value
   await app.call("/seller_api/products/D", { method: "DELETE" });
   await put(app, "E/attribute/quantity/1");
   await app.call("/seller_api/products/F", { method: "DELETE" });
@@ -293,7 +293,7 @@ contract.test("SKUs that were changed go back, and are free for others meanwhile
   );
   await app.upload(product("A"));
   const refused = await undo(app, ring);
-  // None of them becomes free for the one before it.
+  // No SKU becomes free for the product before it.
   assertEquals(conflicts(refused), ["1 B sku", "2 C sku", "3 D sku"]);
 });
 
@@ -367,7 +367,7 @@ contract.test("an undo restores images from their stored copies, without a HEAD"
   assertEquals(images(await shown()), images(before));
   assertEquals(host.count("/good/a.png"), asked);
 
-  // What was removed meanwhile is fetched again.
+  // An image that was removed meanwhile is fetched again.
   const cleared = await app.upload("<product><sku>A</sku><images/></product>");
   const times = { now: Date.now(), since: Date.now() };
   await app.app.db.write((tx) =>
@@ -468,7 +468,7 @@ bothForms.test("an undo counts as more requests, by the products that it changes
   const products = Array.from({ length: 50 }, (_, n) => product(`P-${n}`));
   const upload = await app.upload(products.join(""));
   assertEquals(left(upload), "5");
-  // It reads and plans as much as the undo.
+  // A dry run reads and plans as much as the undo.
   assertEquals(left(await undo(app, upload, "?dry_run=true")), "2");
   now += 2_000;
   const undone = await undo(app, upload);

@@ -1,4 +1,4 @@
-/** `updated_at` never falls behind what a reader saw already. */
+/** `updated_at` is never earlier than a time that a reader has already seen. */
 import { assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
@@ -37,7 +37,7 @@ bothForms.test("a write that waited has the time at which it was made", async ()
     app.upload(product("A")),
     app.call("/seller_api/products/B/attribute/brand/Brand", { method: "PUT" }),
   ];
-  // Long enough to reach the write.
+  // Long enough for the request to reach its write.
   await new Promise((done) => setTimeout(done, 50));
   time.now += MINUTE;
   held.resolve();

@@ -13,7 +13,7 @@ import { product } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { EMPTY_200, Host, openOutbound } from "../net/support.ts";
 
-/** Ten images at a host that is asked for one at a time. */
+/** Probes ten images on a host that gets one request at a time. */
 function probing(host: Host, options: Partial<OutboundOptions> = {}) {
   const clock = new TestClock();
   const outbound = openOutbound({ total: 1, clock, ...options });
@@ -102,7 +102,7 @@ Deno.test("a HEAD that hung for its five seconds is the fault of its host", asyn
   assertEquals(asked, 1);
 });
 
-/** The HEADs of a document with so many images of each host. */
+/** Probes a document with this many images on each host. */
 function probeAll(hosts: readonly Host[], images: number) {
   const clock = new TestClock();
   const outbound = openOutbound({ perOrigin: 128, clock });
@@ -183,7 +183,7 @@ Deno.test("connections that break are made again at a slower pace, before other 
   await using host = new Host(async (caller, number) => {
     for (let request; (request = await caller.request()) !== null;) {
       counted.begin(request);
-      // Each of them is sent twice at once.
+      // Each of them is sent again at once.
       if (number > 16) await caller.send(EMPTY_200);
       counted.waiting--;
       if (number <= 16) return;
@@ -249,7 +249,7 @@ Deno.test("a stall of this process during a HEAD is no fault of the host", async
   assertEquals(heads.values().next().value, { validator: null });
 });
 
-/** Takes one request on each connection, and gives up the first ones. */
+/** Answers one request on each connection, and resets the first ones. */
 function impatient(how: string, most: number) {
   const given = Promise.withResolvers<void>();
   const host = new Host(async (caller) => {
@@ -280,7 +280,7 @@ for (const [name, how] of Object.entries(GIVING_UP)) {
       const heads = await probe.heads;
       assertEquals(imageProblems(probe.document, heads), []);
       const left = heads.values().filter((head) => head === "not_asked");
-      // It is asked once more.
+      // It is probed once more.
       assertEquals([...left].length, times - 1);
     });
   }

@@ -234,7 +234,9 @@ contract.test("clashes of SKUs and ids are refused, each naming the first", asyn
   assertStringIncludes(detail.message, "line 1");
 });
 
-/** Documents inside `<products>`, and the place and code of each problem. */
+/**
+ * Documents inside `<products>`, with the position and code of each problem.
+ */
 const REFUSED: readonly (readonly [string, readonly string[]])[] = [
   ["", ["- - 1 product required"]],
   ["<product/>", [
@@ -410,7 +412,8 @@ bothForms.test("mistakes beyond the listed ones are counted, not collected", asy
   );
   assertEquals(answer.status, 422);
   assertEquals(detailsOf(answer).length, 1_000);
-  // Ten images with 65 mistakes each, one list too long, the elements <x>.
+  // Ten images with 65 mistakes each, one list that is too long, the elements
+  // <x>.
   assertEquals(
     textAt(answer.xml, "error/details/more"),
     String(10 * 65 + 1 + 40_000 - 1_000),

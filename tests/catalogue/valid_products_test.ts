@@ -1,4 +1,7 @@
-/** `accept=valid`: what is stored, what is handed back, and where they meet. */
+/**
+ * `accept=valid`: which products are stored, which are returned, and products
+ * that depend on each other.
+ */
 import {
   assert,
   assertEquals,
@@ -21,10 +24,10 @@ import { bothForms, contract } from "../support/forms.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
 
 const BULK = "/seller_api/bulk_products";
-/** A product that lacks everything but its SKU. */
+/** A product with nothing but its SKU. */
 const bad = (sku: string) => `<product><sku>${sku}</sku></product>`;
 
-/** The upload of a whole document, with accept=valid. */
+/** Uploads a whole document with accept=valid. */
 function send(
   app: TestApp,
   document: string,
@@ -44,7 +47,9 @@ function refusedOf(app: TestApp, uploaded: Answer): Promise<Answer> {
   return app.call(`${BULK}/${id}/refused`);
 }
 
-/** `total created updated unchanged refused`; "-" for what is left out. */
+/**
+ * `total created updated unchanged refused`; "-" for a count that is left out.
+ */
 function counts(record: XmlElement): string {
   const products = child(record, "products");
   return ["total", "created", "updated", "unchanged", "refused"]
@@ -103,7 +108,7 @@ contract.test(
       "- refused sku:required title:required price:required quantity:required",
       "C-3 created",
     ]);
-    // Pages cut through the refused ones as through the others.
+    // Refused products take part in pages like all others.
     const page = await app.status(answer, "?after=2");
     assertEquals(results(page), results(record).slice(2));
 
@@ -128,7 +133,8 @@ contract.test(
     assertStringIncludes(refused.text, `-->\n${odd}\n<!-- product 3 `);
     assertStringIncludes(refused.text, "-->\n<product/>\n</products>\n");
 
-    // As it is, it is refused for the same reasons; corrected, it is stored.
+    // Sent unchanged, it is refused for the same reasons; corrected, it is
+    // stored.
     const again = await send(app, refused.text);
     assertEquals(again.status, 422);
     assertEquals(detailsOf(again).length, 6);
@@ -160,7 +166,7 @@ contract.test(
       const answer = await sendProducts(app, product("new"), ...products);
       return results(await app.status(answer)).slice(1);
     };
-    // The later one is refused, also when the first is refused for another reason.
+    // The later one is refused even if the first is refused for another reason.
     assertEquals(
       await tried(bad("X"), product("X")),
       [
@@ -212,7 +218,7 @@ bothForms.test("a problem outside of any product refuses the whole document", as
   const cases: [document: string, status: number, code: string][] = [
     [`${product("A")}<produkt/>`, 422, "unknown_element"],
     [`${product("A")}text`, 422, "unexpected_text"],
-    // Behind more problems than an answer tells.
+    // After more problems than an answer lists.
     [
       product("A") +
       bads.map((one) => one.replaceAll("<x/>".repeat(25), "")).join("") +
@@ -254,7 +260,7 @@ bothForms.test("every refused product has its reasons, however many there are", 
   const record = await app.status(answer);
   assertEquals(counts(record), "250 1 0 0 249");
   const last = child(record, "results").children[249];
-  // 60 unknown elements, and three fields that are missing.
+  // 60 unknown elements, and three missing fields.
   const details = child(last, "details");
   assertEquals(
     details.children.length - 1 + Number(textAt(details, "more")),
@@ -324,11 +330,11 @@ bothForms.test("accept=valid beside a dry run, an Idempotency-Key and an undo", 
   assertEquals(first.status, 200);
   assertEquals(second.text, first.text);
   assertEquals(counts(await app.status(first)), "2 1 0 0 1");
-  // All or nothing stays what it is without the parameter.
+  // Without the parameter, the upload is all or nothing.
   assertEquals((await app.upload(product("C") + bad("D"))).status, 422);
   const odd = await app.upload(product("C"), "&accept=all");
   assertEquals([odd.status, codeOf(odd)], [400, "malformed_request"]);
-  // Nothing was refused: nothing says so.
+  // If nothing was refused, the answer does not mention refusals.
   const clean = await sendProducts(app, product("C"));
   assertNotMatch(clean.text, /refused/);
   const none = await refusedOf(app, clean);

@@ -11,19 +11,22 @@ import { addSellersTo } from "../support/service.ts";
 
 export const OPERATOR = "operator-key";
 
-/** How often a process may fail to start: a busy machine lets nobody connect. */
+/**
+ * How often a process may fail to start, because a busy machine accepts no
+ * connections.
+ */
 const STARTS = 3;
 
-/** One of the processes; null while it is dead. */
+/** A slot for one process; its program is null while it is dead. */
 interface Place {
   readonly role: Role;
   program: Program | null;
 }
 
 export class Cluster implements AsyncDisposable {
-  /** Of the sellers, by name. */
+  /** The sellers' keys, by name. */
   readonly keys: ReadonlyMap<string, string>;
-  /** For looks at the rows. */
+  /** For reading rows. */
   readonly db: Db;
   #stack = new AsyncDisposableStack();
   readonly #folder: string;
@@ -31,7 +34,7 @@ export class Cluster implements AsyncDisposable {
   readonly #places: readonly Place[];
   /** Lines of the logs of processes that have ended. */
   readonly log: string[] = [];
-  /** Processes that ended without being killed. */
+  /** Processes that ended although they were not killed. */
   readonly suicides: string[] = [];
   #turn = 0;
 
@@ -59,7 +62,7 @@ export class Cluster implements AsyncDisposable {
     const { path } = stack.use(await temporaryFolder());
     const db = await openPostgres({ url, connections: 2, shards });
     stack.defer(() => db.close());
-    // As every process does, to notice when another server takes over.
+    // Listens like every process, to notice when another server takes over.
     db.wakeUps!.listen(() => {});
     const fixed = { keys: await addSellersTo(db, sellers), db };
     const cluster = new Cluster(fixed, path, url, roles);
@@ -77,12 +80,15 @@ export class Cluster implements AsyncDisposable {
     return this.#places[n].role;
   }
 
-  /** All of them keep their images here. */
+  /** The folder of images of all processes. */
   get images(): string {
     return `${this.#folder}/images`;
   }
 
-  /** Where the next request goes, as a balancer would send it; null if nowhere. */
+  /**
+   * The URL for the next request, in turn like a load balancer; null if there
+   * is none.
+   */
   nextUrl(): string | null {
     const urls = this.#urls();
     return urls.length === 0 ? null : urls[this.#turn++ % urls.length];
@@ -93,7 +99,7 @@ export class Cluster implements AsyncDisposable {
       .filter((url) => url !== "");
   }
 
-  /** Starts whatever is dead; resolves when all of it is ready. */
+  /** Starts every dead process; resolves when all are ready. */
   async startDead(): Promise<void> {
     const dead = [...this.#places.entries()]
       .filter(([, { program }]) => program === null);
@@ -111,7 +117,7 @@ export class Cluster implements AsyncDisposable {
     });
   }
 
-  /** As a supervisor does: what could not start is started again. */
+  /** Like a supervisor: restarts a process that could not start. */
   async #supervised(n: number, role: Role): Promise<Program> {
     for (let tries = 1;; tries++) {
       try {
@@ -133,7 +139,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Of each process that serves them. */
+  /** The metrics of each process that serves them. */
   async metrics(): Promise<string[]> {
     const headers = { authorization: `Bearer ${OPERATOR}` };
     return await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * Kills processes of a cluster one by one and all at once, cuts its connections
- * and kills its PostgreSQL server, under traffic.
+ * Kills processes of a cluster one by one and all at once, breaks its
+ * connections and kills its PostgreSQL server, while clients write.
  */
 import type { Role } from "../../src/config.ts";
 import { PostgresServer } from "../support/postgres.ts";
@@ -19,11 +19,14 @@ const ROLES: readonly Role[] = [
 
 export interface ClusterCrashOptions {
   rounds: number;
-  /** One process for each. */
+  /** The roles, one process for each. */
   roles?: readonly Role[];
-  /** Ends leases of the dead by hand, to save the 15 s that they last. */
+  /**
+   * Whether to end leases of dead processes at once, instead of waiting 15 s
+   * for them.
+   */
   hasten?: boolean;
-  /** How long each client rests after an answer, in milliseconds. */
+  /** Milliseconds that each client pauses after an answer. */
   restMs?: number;
   /** How long everything may take to settle in the end. */
   settleMs: number;
@@ -34,15 +37,18 @@ export interface ClusterCrashFigures extends TrafficFigures {
   kills: number;
   serverKills: number;
   connectionsCut: number;
-  /** Longest time until every client had gone on after the server's death. */
+  /**
+   * The longest time from the server's death until every client has had an
+   * answer again.
+   */
   pauseMs: number;
 }
 
-/** Throws at the first promise that was not kept. */
+/** Throws at the first broken promise. */
 export async function crashCluster(
   options: ClusterCrashOptions,
 ): Promise<ClusterCrashFigures> {
-  // What was acknowledged has to survive the server's death, too.
+  // Acknowledged writes must also survive the death of the server.
   await using server = await PostgresServer.start({}, {
     synchronous_commit: "on",
   });
@@ -109,7 +115,7 @@ class ClusterCrash {
     await traffic.look();
   }
 
-  /** Cuts every connection of the processes; answers how many there were. */
+  /** Breaks every connection of the processes; returns how many there were. */
   async #cut(): Promise<number> {
     const rows = await this.#server.sql(
       "postgres",
@@ -119,7 +125,7 @@ class ClusterCrash {
     return rows.length;
   }
 
-  /** As if the time had gone by in which nobody renewed them. */
+  /** As if the time had passed in which nobody renewed them. */
   async #endLeases(): Promise<void> {
     await this.#cluster.db.write(async (tx) => {
       await tx.run(

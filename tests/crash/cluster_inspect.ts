@@ -1,4 +1,4 @@
-/** Looks at the rows and the images of a cluster, past its processes. */
+/** Inspects the rows and images of a cluster, bypassing its processes. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { createHash } from "node:crypto";
 import {
@@ -10,7 +10,7 @@ import {
 import { WRONG_COUNTERS } from "./inspect.ts";
 import { type Setter, UPLOAD_SIZE, Uploader } from "./writers.ts";
 
-/** What waits, in all tables; rows of these are work to do or under a lease. */
+/** Open work in all tables: rows that wait or are under a lease. */
 const OPEN = `SELECT
   (SELECT COUNT(*) FROM transactions WHERE finished_at IS NULL) AS transactions,
   (SELECT COUNT(*) FROM images
@@ -19,7 +19,7 @@ const OPEN = `SELECT
    WHERE state <> 'delivered' OR lease_id IS NOT NULL
      OR lease_until IS NOT NULL) AS deliveries`;
 
-/** Pairs of counts that are the same once nothing is open. */
+/** Pairs of counts that are equal once no work is open. */
 const SAME_COUNTS = `SELECT
   (SELECT SUM(n) FROM hourly_counts WHERE name = 'uploads') AS uploads,
   (SELECT COUNT(*) FROM transactions) AS transactions,
@@ -33,7 +33,7 @@ const SAME_COUNTS = `SELECT
   (SELECT COUNT(*) FROM deliveries WHERE state = 'delivered') AS delivered,
   (SELECT COUNT(*) FROM events) AS events`;
 
-/** How long a row may be out of reach. */
+/** How long a row may be unreachable. */
 const READ_MS = 60_000;
 
 export class ClusterInspector {
@@ -47,7 +47,7 @@ export class ClusterInspector {
     return (await this.#db.read((one) => one.get<T>(sql)))!;
   }
 
-  /** What is not at its end, in words; null when everything is. */
+  /** Describes open work; null if there is none. */
   async open(): Promise<string | null> {
     const open = await this.#row<Record<string, number>>(OPEN);
     const nothing = Object.values(open).every((n) => n === 0);
@@ -55,15 +55,16 @@ export class ClusterInspector {
   }
 
   /**
-   * Every acknowledged write is there, no upload is half, and each transaction
-   * counts its own rows. May be called while they are written.
+   * Every acknowledged write is stored, no upload is stored in part, and each
+   * transaction counts its own rows. May be called while clients write.
    */
   async checkWrites(
     uploaders: readonly Uploader[],
     setters: readonly Setter[],
     events: readonly string[],
   ): Promise<void> {
-    // Known before the look: what is acknowledged meanwhile may be in it or not.
+    // Read first, because writes acknowledged during the reads may or may not
+    // be seen.
     const known = [...uploaders, ...setters].map(({ acknowledged }) =>
       acknowledged
     );
@@ -90,7 +91,7 @@ export class ClusterInspector {
     });
   }
 
-  /** Exactly what a client was acknowledged last is there. */
+  /** The rows have exactly the last acknowledged values. */
   async checkLast(writer: Uploader | Setter): Promise<void> {
     const { acknowledged, name } = writer;
     const found = await this.#readAgain((sql) =>
@@ -99,7 +100,7 @@ export class ClusterInspector {
     assertEquals(found, acknowledged, `${name} lost a write`);
   }
 
-  /** Reads as soon as it can: shards may move. */
+  /** Repeats a read until it succeeds, because shards may move. */
   async #readAgain<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
     const until = performance.now() + READ_MS;
     for (;;) {
@@ -111,7 +112,10 @@ export class ClusterInspector {
     }
   }
 
-  /** Once nothing is open: nothing was done twice, and counts are counts. */
+  /**
+   * Called once no work is open: nothing was done twice, and counters equal
+   * counts.
+   */
   async checkCounts(uploads: number, events: number): Promise<void> {
     const counts = await this.#row<Record<string, number>>(SAME_COUNTS);
     assertEquals(counts.transactions, uploads);
@@ -124,8 +128,8 @@ export class ClusterInspector {
   }
 
   /**
-   * Every image is stored, with the bytes that its name says, or failed because
-   * its host has none.
+   * Every image is stored with the bytes that its name identifies, or has
+   * failed because its host does not have it.
    */
   async checkImages(
     folder: string,
@@ -152,7 +156,10 @@ export class ClusterInspector {
   }
 }
 
-/** Of an uploader's products, which must all be of the same; 0 for none. */
+/**
+ * The version of an uploader's products, which must be the same for all; 0 if
+ * there are none.
+ */
 async function versionOf(sql: Sql, { name }: Uploader): Promise<number> {
   const rows = await sql.all<{ title: string; quantity: number }>(
     "SELECT title, quantity FROM products WHERE sku LIKE ?",

@@ -1,4 +1,4 @@
-/** Many connections that do nothing, or next to nothing. */
+/** Many connections that do nothing, or very little. */
 import {
   assert,
   assertEquals,
@@ -14,7 +14,7 @@ import {
 
 const CONNECTIONS = 1_000;
 
-/** What each of them sends before it falls silent; a third sends nothing. */
+/** What each connection sends before it falls silent; a third sends nothing. */
 const BEGINNINGS = [
   "",
   "GET /seller_api/webhooks HTTP/1.1\r\nHost: x\r\nX-Serv",
@@ -68,7 +68,7 @@ Deno.test("more connections than descriptors do not end other connections", asyn
     try {
       connections.push(await Deno.connect({ hostname, port: Number(port) }));
     } catch {
-      // It does not listen at this moment.
+      // The service does not listen at this moment.
     }
   }
   for (const connection of connections) connection.close();

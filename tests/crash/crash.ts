@@ -1,6 +1,6 @@
 /**
- * Kills the real program at random moments while uploads, attribute updates,
- * images and events go on, and looks each time whether it kept its word.
+ * Kills the real program at random moments during uploads, attribute updates,
+ * images and events, and checks each time whether it kept its promises.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
@@ -18,13 +18,13 @@ import { Inspector } from "./inspect.ts";
 import { checkArrivals, prepareRows } from "./promises.ts";
 import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
 
-/** Longest time between the start of the writers and the kill. */
+/** The longest time between the start of the writers and the kill. */
 const LIFE_MS = 500;
-/** Longest time between the start of the program and a kill that early. */
+/** The longest time between the start of the program and an early kill. */
 const START_MS = 600;
-/** Of images; a kill finds slow ones on their way. */
+/** Kinds of images; a kill finds slow ones in progress. */
 const KINDS = ["good", "flaky", "slow"];
-/** One kill in so many comes while the program is still starting. */
+/** One in this many kills comes while the program is starting. */
 const WHILE_STARTING = 6;
 
 /** How long a kill waits for an answer. */
@@ -33,7 +33,10 @@ const ANSWERED_MS = 100;
 export interface CrashOptions {
   kills: number;
   seed: number;
-  /** Ends leases of the dead by hand, to save the 15 s that they last. */
+  /**
+   * Whether to end leases of dead processes at once, instead of waiting 15 s
+   * for them.
+   */
   hasten?: boolean;
   /** How long everything may take to settle after the last start. */
   settleMs: number;
@@ -45,12 +48,12 @@ export interface CrashFigures {
   uploads: number;
   updates: number;
   events: number;
-  /** Deliveries that came more than once, under the same id. */
+  /** Deliveries that arrived more than once, with the same id. */
   repeated: number;
   images: number;
 }
 
-/** Throws at the first promise that was not kept. */
+/** Throws at the first broken promise. */
 export async function crash(options: CrashOptions): Promise<CrashFigures> {
   await using folder = await temporaryFolder();
   await using images = new ImageHost();
@@ -133,7 +136,7 @@ class CrashRun {
     sometimes("killed while starting");
   }
 
-  /** One life: what the last one left is looked at, then written on. */
+  /** One life: checks what the last one left, then continues to write. */
   async live(ms: number): Promise<void> {
     await using program = await startProgram(...this.#arguments());
     this.#look();
@@ -149,12 +152,12 @@ class CrashRun {
     program.kill("SIGKILL");
     await program.ended();
     await Promise.all(writing);
-    early.catch(() => {}); // now it has died as it should
+    early.catch(() => {}); // it has died, as expected
   }
 
   /**
-   * Resolves when some writer is answered, soon in any case. What shared its
-   * commit is stored then, and not answered yet.
+   * Resolves when a writer gets an answer, or after a short time. Writes that
+   * shared its commit are then stored, and not answered yet.
    */
   async #answered(): Promise<void> {
     const count = () =>
@@ -181,7 +184,7 @@ class CrashRun {
     return this.#emitters.flatMap(({ events }) => [...events.values()]);
   }
 
-  /** As if the time had gone by in which nobody renewed them. */
+  /** As if the time had passed in which nobody renewed them. */
   async endLeases(): Promise<void> {
     const db = await openSqlite(`${this.#folder}/seller.db`);
     await db.write((tx) =>
@@ -194,7 +197,7 @@ class CrashRun {
     await db.close();
   }
 
-  /** What is in doubt is asked again; then everything has to come to its end. */
+  /** Sends requests in doubt again; then everything must be completed. */
   async settle(withinMs: number): Promise<number> {
     await using program = await startProgram(...this.#arguments());
     this.#look();
@@ -220,7 +223,7 @@ class CrashRun {
     return await inspector.checkImages();
   }
 
-  /** Every upload was done once, however often it was asked for. */
+  /** Every upload was executed once, however often it was sent. */
   #checkTransactions(inspector: Inspector): void {
     const versions = this.#uploaders.reduce(
       (sum, { acknowledged }) => sum + acknowledged,

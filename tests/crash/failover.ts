@@ -1,6 +1,6 @@
 /**
- * Changes the PostgreSQL server under traffic: the primary is killed or stopped
- * or cannot be reached, or refuses writes, and its synchronous standby takes
+ * Changes the PostgreSQL server while clients write: the primary is killed,
+ * stopped or unreachable, or refuses writes, and its synchronous standby takes
  * over. No process is restarted. Each server is behind a proxy.
  */
 import { assert } from "@std/assert";
@@ -15,21 +15,23 @@ import { Traffic, type TrafficFigures } from "./traffic.ts";
 
 const ROLES: readonly Role[] = ["api", "api", "images", "webhooks"];
 const SELLERS = ["acme", "globex", "initech"];
-/** From the failure until the standby is told to take over. */
+/** The time from the failure until the standby is promoted. */
 const NOTICED_MS = 2_000;
 const SETTLE_MS = 120_000;
 
-/** In milliseconds. */
+/** Durations in milliseconds. */
 export interface FailoverFigures {
   /** From the first to the last 503. */
   refused: number;
-  /** From the end of the promotion until every client had gone on. */
+  /**
+   * From the end of the promotion until every client has had an answer again.
+   */
   resumed: number;
-  /** What that takes while nothing fails. */
+  /** The same duration while nothing fails. */
   usual: number;
 }
 
-/** Throws at the first promise that was not kept. */
+/** Throws at the first broken promise. */
 export async function failOver(
   progress: (line: string) => void,
 ): Promise<TrafficFigures & { failures: Record<string, FailoverFigures> }> {
@@ -54,7 +56,7 @@ export async function failOver(
     const { primary } = servers;
     proxies.get(primary)!.hang(directions);
     await new Promise((done) => setTimeout(done, NOTICED_MS));
-    // Fenced, which nobody behind the proxy can see.
+    // Fenced, which clients behind the proxy cannot see.
     await primary.stop("SIGKILL");
   };
   const kill = async () => {
@@ -104,8 +106,8 @@ export async function failOver(
 }
 
 /**
- * Another program locks rows in an order in which no write of ours does, until
- * an upload and it wait for each other.
+ * Another program locks rows in an order that the service never uses, until it
+ * and an upload wait for each other.
  */
 async function deadlock(
   server: PostgresServer,
@@ -114,7 +116,7 @@ async function deadlock(
   const [sku] = SELLERS.map((name) => `${name}-up1-0`);
   const locks = [
     `SELECT 1 FROM products WHERE sku = '${sku}' FOR UPDATE`,
-    "SELECT pg_sleep(0.5)", // an upload waits for the product now
+    "SELECT pg_sleep(0.5)", // an upload now waits for the product
     `SELECT 1 FROM sellers WHERE name = '${SELLERS[0]}' FOR UPDATE`,
   ];
   await server.sql(database, `BEGIN; ${locks.join("; ")}; COMMIT`);

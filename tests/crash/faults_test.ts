@@ -1,4 +1,7 @@
-/** The real program with a bad disk, a bad file, a twin, and under load. */
+/**
+ * The real program with a faulty disk, a damaged file, a second process, and
+ * under load.
+ */
 import {
   assert,
   assertEquals,
@@ -22,7 +25,7 @@ import { WebhookSink } from "../support/webhook_sink.ts";
 import { Inspector } from "./inspect.ts";
 import { Uploader } from "./writers.ts";
 
-/** A data folder with a seller; answers the seller's key. */
+/** A data folder with a seller; returns the seller's key. */
 async function prepare(folder: string): Promise<string> {
   return (await addSellers(folder, ["acme"])).get("acme")!;
 }
@@ -96,7 +99,7 @@ Deno.test("a real full disk: writes are 503 and store nothing, and succeed when 
   assertEquals(check?.integrity_check, "ok");
 });
 
-/** Ways to spoil a data folder, and what the start then says. */
+/** Ways to damage a data folder, with the message of the start. */
 const SPOILT: Record<string, [(file: string) => Promise<void>, RegExp]> = {
   "another program's database": [async (file) => {
     await Deno.remove(file);
@@ -128,7 +131,7 @@ const SPOILT: Record<string, [(file: string) => Promise<void>, RegExp]> = {
   }, /cannot open or write the database/],
 };
 
-/** Overwrites a part of a file with noise. */
+/** Overwrites a part of a file with random bytes. */
 async function damage(file: string, from: number, to: number): Promise<void> {
   const bytes = await Deno.readFile(file);
   bytes.fill(0xa5, from, to);
@@ -186,7 +189,7 @@ Deno.test("a page damaged under a running service is an error answered, not an e
     await program.stop();
   }
   const reader = new DatabaseSync(file, { readOnly: true });
-  // A table that the start does not read.
+  // A table that is not read at the start.
   const page = reader.prepare(
     "SELECT rootpage FROM sqlite_schema WHERE name = 'transactions'",
   ).get()!;
@@ -245,7 +248,7 @@ Deno.test("a disk that is read-only stops the start, with one clear line", async
   assertEquals((await upload(program, key, product("A"))).status, 200);
 });
 
-/** Asks until the upload is final; answers its status record. */
+/** Waits until the upload is final; returns its status record. */
 async function finalStatus(
   program: Program,
   key: string,
@@ -298,7 +301,7 @@ Deno.test("an image folder that comes back empty is used again once it is marked
       await finalStatus(program, key, second),
       "<stored>1</stored>",
     );
-    // Of the marked folder nothing is left but the marker.
+    // Only the marker is left in the marked folder.
     for (const { name } of [...Deno.readDirSync(images)]) {
       if (name === "store.marker") continue;
       await Deno.remove(`${images}/${name}`, { recursive: true });
@@ -363,7 +366,8 @@ Deno.test("two processes serve one data folder", async () => {
   const ids = () =>
     new Set(sink.received.map(({ headers }) => headers.get("webhook-id")));
   await until(() => ids().size === 40, "every event");
-  // The second to start may take the first one's lease for a dead one's.
+  // The second process may take the first one's lease for one of a dead
+  // process.
   assertLess(sink.received.length, 50, "each is sent by one of them");
 });
 

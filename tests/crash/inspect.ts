@@ -1,11 +1,11 @@
-/** Looks into the data folder of a service that runs, past its code. */
+/** Inspects the data folder of a running service, bypassing its code. */
 import { assert, assertEquals } from "@std/assert";
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { sometimes } from "../support/sometimes.ts";
 import { type Setter, UPLOAD_SIZE, type Uploader } from "./writers.ts";
 
-/** Transactions whose counters are not those of their rows. */
+/** Transactions whose counters differ from their rows. */
 export const WRONG_COUNTERS =
   `SELECT id, images_pending, images_stored, images_failed, finished_at
    FROM transactions t
@@ -57,7 +57,7 @@ export class Inspector implements Disposable {
     return Number(Object.values(this.#rows<object>(sql)[0])[0]);
   }
 
-  /** The file is sound, and no row leads to one that is not there. */
+  /** The file is intact, and no row refers to a missing one. */
   checkFile(): void {
     const [{ integrity_check }] = this.#rows<{ integrity_check: string }>(
       "PRAGMA integrity_check",
@@ -66,7 +66,10 @@ export class Inspector implements Disposable {
     assertEquals(this.#rows("PRAGMA foreign_key_check"), []);
   }
 
-  /** Of an uploader's products, which must all be of the same; 0 for none. */
+  /**
+   * The version of an uploader's products, which must be the same for all; 0 if
+   * there are none.
+   */
   versionOf(name: string): number {
     const rows = this.#rows<{ title: string; quantity: number }>(
       "SELECT title, quantity FROM products WHERE sku GLOB ?",
@@ -81,7 +84,10 @@ export class Inspector implements Disposable {
     return version;
   }
 
-  /** An upload is there as a whole, and if it was acknowledged, it is there. */
+  /**
+   * An upload is stored completely or not at all, and certainly if it was
+   * acknowledged.
+   */
   checkUploader({ name, possible, inDoubt, transactions }: Uploader): void {
     const version = this.versionOf(name);
     noteDoubt(inDoubt, version);
@@ -117,7 +123,7 @@ export class Inspector implements Disposable {
     for (const id of ids) assert(stored.has(id), `event ${id} is lost`);
   }
 
-  /** The counters of every transaction are those of its rows. */
+  /** The counters of every transaction equal the counts of its rows. */
   checkCounters(): void {
     assertEquals(this.#rows(WRONG_COUNTERS), []);
   }
@@ -131,7 +137,7 @@ export class Inspector implements Disposable {
     return new Map(rows.map(({ code, n }) => [code, n]));
   }
 
-  /** Every stored image is on the disk, with the bytes that its name says. */
+  /** Every stored image is on disk, with the bytes that its name identifies. */
   async checkImages(): Promise<number> {
     const rows = this.#rows<{ sha256: string; type: string }>(
       `SELECT DISTINCT sha256, type FROM images
@@ -147,7 +153,7 @@ export class Inspector implements Disposable {
   }
 }
 
-/** What became of a version that was asked for and not answered. */
+/** Records the outcome of a version that was sent and not answered. */
 function noteDoubt(inDoubt: number | null, stored: number): void {
   if (inDoubt === null) return;
   sometimes(

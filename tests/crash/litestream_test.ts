@@ -1,4 +1,7 @@
-/** Litestream beside the real program, as `src/docs/backup.md` recommends. */
+/**
+ * Litestream together with the real program, as `src/docs/backup.md`
+ * recommends.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { hasWalResetBug } from "../../src/database/sqlite/version.ts";
 import { until } from "../support/clock.ts";
@@ -7,7 +10,7 @@ import { Service } from "../support/service.ts";
 import { Inspector } from "./inspect.ts";
 import { Uploader } from "./writers.ts";
 
-/** Where the program is; null where this machine does not have it. */
+/** The path of the program; null if this machine lacks it. */
 async function findLitestream(): Promise<string | null> {
   const which = new Deno.Command("sh", {
     args: ["-c", "command -v litestream"],
@@ -19,7 +22,7 @@ async function findLitestream(): Promise<string | null> {
 const LITESTREAM = await findLitestream();
 if (LITESTREAM === null) console.log("not tried: backups, without litestream");
 
-/** The versions of SQLite that stand in the binary. */
+/** The versions of SQLite in the binary. */
 async function sqliteIn(program: string): Promise<string[]> {
   const text = new TextDecoder("latin1").decode(await Deno.readFile(program));
   const found = text.match(/(?<=\0|\n)3\.\d{1,2}\.\d{1,2}(?=\0|\n)/g) ?? [];

@@ -1,4 +1,4 @@
-/** The log of the real program, whose reader stands still. */
+/** The log of the real program when its reader stalls. */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { inTime, until } from "../support/clock.ts";
 import { parseMetrics } from "../support/metrics.ts";
@@ -7,12 +7,12 @@ import { OPERATOR, Service } from "../support/service.ts";
 
 const LOST = "seller_log_lines_lost_total";
 const AT_ONCE = 50;
-/** So many fill the pipe. */
+/** This many lines fill the pipe. */
 const FILLING = 1_000;
 /** Closing may take 9 s, and the last lines one more. */
 const CLOSED_MS = 15_000;
 
-/** Each makes a line of the log. */
+/** Each request makes a line of the log. */
 async function send({ url }: Program, requests: number): Promise<void> {
   const answers = Array.from({ length: requests }, async () => {
     const headers = { "X-Request-Id": "x".repeat(100) };
@@ -29,7 +29,9 @@ async function linesLost({ url }: Program): Promise<number> {
   return parseMetrics(await response.text()).get(LOST)!;
 }
 
-/** A service that logs each request, whose log is read from `reading` on. */
+/**
+ * A service that logs each request, and whose log is read from `reading` on.
+ */
 function startUnread(
   folder: string,
   reading: Promise<void>,
@@ -40,7 +42,7 @@ function startUnread(
   });
 }
 
-/** Sends requests until lines of the log are lost; answers how many it sent. */
+/** Sends requests until lines of the log are lost; returns how many it sent. */
 async function sendUntilLost(program: Program): Promise<number> {
   let sent = 0;
   await until(async () => {

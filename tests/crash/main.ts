@@ -1,9 +1,11 @@
-/** `deno task crash [KILLS] [SEED]`: kills the service, 100 times unless told. */
+/**
+ * `deno task crash [KILLS] [SEED]`: kills the service, 100 times by default.
+ */
 import { seedFrom } from "../support/random.ts";
 import { checkSometimes } from "../support/sometimes.ts";
 import { crash } from "./crash.ts";
 
-/** Leases of the dead last 15 s, and a backlog takes its time. */
+/** Leases of dead processes last 15 s, and a backlog takes some time. */
 const SETTLE_MS = 120_000;
 
 const kills = Number(Deno.args[0] ?? "100");

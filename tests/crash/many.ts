@@ -1,10 +1,10 @@
 /**
  * `deno run -A tests/crash/many.ts [ROUNDS]`: kills three api, two image and
- * two webhook processes and their PostgreSQL server, 5 rounds unless told.
+ * two webhook processes and their PostgreSQL server, in 5 rounds by default.
  */
 import { crashCluster } from "./cluster_crash.ts";
 
-/** Leases of the dead last 15 s, and a backlog takes its time. */
+/** Leases of dead processes last 15 s, and a backlog takes some time. */
 const SETTLE_MS = 180_000;
 
 const rounds = Number(Deno.args[0] ?? "5");

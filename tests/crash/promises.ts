@@ -1,10 +1,10 @@
-/** What every run begins with, and what every event has to come to. */
+/** The first rows of every run, and the outcome that every event must have. */
 import { assertEquals } from "@std/assert";
 import { sometimes } from "../support/sometimes.ts";
 import type { WebhookSink } from "../support/webhook_sink.ts";
 import type { Emitter, Setter } from "./writers.ts";
 
-/** A webhook, and the products of which attributes are going to be set. */
+/** Creates a webhook, and the products whose attributes are going to be set. */
 export async function prepareRows(
   url: string,
   key: string,
@@ -31,7 +31,7 @@ export async function prepareRows(
   await post("bulk_products", `<products>${products.join("")}</products>`);
 }
 
-/** Every event came, each under one id and no other. */
+/** Every event was delivered, each with one id. */
 export function checkArrivals(
   sink: WebhookSink,
   emitters: readonly Emitter[],

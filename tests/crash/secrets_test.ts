@@ -1,4 +1,4 @@
-/** Keys and secrets in what the program says of itself. */
+/** The program's output contains no keys and secrets. */
 import { assert, assertEquals } from "@std/assert";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -19,7 +19,7 @@ function valueOf(name: string, printed: string): string {
   return new RegExp(`^${name}: (\\S+)$`, "m").exec(printed)![1];
 }
 
-/** Asks for everything, in right ways and in wrong ones. */
+/** Sends requests of all kinds, valid and invalid. */
 async function useEverything(
   { url }: Program,
   keys: readonly string[],
@@ -45,7 +45,7 @@ async function useEverything(
     "/readyz",
   ];
   for (const key of keys) {
-    // In places where a key does not belong, too.
+    // Keys in places where they do not belong.
     const misplaced = [`/seller_api/${key}`, `/readyz?key=${key}`];
     for (const path of [...paths, ...misplaced]) {
       for (const body of bodies) {

@@ -1,6 +1,6 @@
 /**
  * `deno task failover`: the standby takes over from a primary that fails in
- * every way. Needs PostgreSQL from the packages of Debian.
+ * every way. Needs PostgreSQL from Debian's packages.
  */
 import { checkSometimes } from "../support/sometimes.ts";
 import { failOver } from "./failover.ts";

@@ -1,7 +1,7 @@
 /**
  * Uploads with images, attribute updates and events of several sellers, which
- * go on through a round-robin of a cluster's processes whatever becomes of it,
- * and the look whether every promise was kept.
+ * are sent to a cluster's processes in turn and continue during all faults; and
+ * the check whether every promise was kept.
  */
 import { assert, assertEquals } from "@std/assert";
 import { until } from "../support/clock.ts";
@@ -18,7 +18,7 @@ import {
   type WriterRequest,
 } from "./writers.ts";
 
-/** Before a client asks again that was not answered well. */
+/** The pause before a client repeats a request that failed. */
 const AGAIN_MS = 20;
 const KINDS = ["good", "flaky", "missing"];
 
@@ -28,9 +28,9 @@ export interface TrafficFigures {
   events: number;
   imagesStored: number;
   imagesFailed: number;
-  /** Deliveries that came more than once, under the same id. */
+  /** Deliveries that arrived more than once, with the same id. */
   repeated: number;
-  /** Requests that were answered 503, and that were not answered. */
+  /** Requests that were answered with 503, and requests without an answer. */
   refused: number;
   unanswered: number;
 }
@@ -58,8 +58,8 @@ export class Traffic implements AsyncDisposable {
   #refusedUntil = 0;
 
   /**
-   * Each client rests `restMs` after an answer; where `compares`, each upload and
-   * update is looked for as soon as it is acknowledged.
+   * Each client pauses `restMs` after an answer; with `compares`, each upload
+   * and update is read as soon as it is acknowledged.
    */
   constructor(
     cluster: Cluster,
@@ -76,7 +76,7 @@ export class Traffic implements AsyncDisposable {
       key,
       uploaders: [1, 2, 3]
         .map((n) => new Uploader(`${name}-up${n}`, this.#images.url, kinds)),
-      // Two for each product: neither may undo what the other wrote.
+      // Two for each product: neither may undo the other's writes.
       setters: ["set1", "set2"].map((sku) => `${name}-${sku}`).flatMap((
         sku,
       ) => [
@@ -89,7 +89,7 @@ export class Traffic implements AsyncDisposable {
     this.#writers = this.#sellers.flatMap(writersOf);
   }
 
-  /** Writes while `doing` goes on, and waits then until all of it is settled. */
+  /** Writes while `doing` runs, and then waits until everything has settled. */
   async during(doing: () => Promise<void>, settleMs: number): Promise<void> {
     for (const { key, setters } of this.#sellers) {
       await prepareRows(`${this.#cluster.nextUrl()}`, key, this.#sink, setters);
@@ -115,7 +115,7 @@ export class Traffic implements AsyncDisposable {
     await this.#settle(settleMs);
   }
 
-  /** Writes until `over`, and then until nothing is in doubt. */
+  /** Writes until `over`, and then until no request is in doubt. */
   async #write(
     writer: Writer,
     key: string,
@@ -135,13 +135,13 @@ export class Traffic implements AsyncDisposable {
     }
   }
 
-  /** Forgets former refusals. */
+  /** Resets the times of refusals. */
   forget(): void {
     this.#refusedFrom = null;
     for (const writer of this.#writers) writer.slowestMs = writer.late = 0;
   }
 
-  /** The requests of these sellers while `doing` goes on. */
+  /** The requests of these sellers while `doing` runs. */
   async requests(
     sellers: readonly string[],
     doing: () => Promise<void>,
@@ -159,7 +159,7 @@ export class Traffic implements AsyncDisposable {
     return requests;
   }
 
-  /** What the clients of these sellers have had so far. */
+  /** The answers that the clients of these sellers have got so far. */
   told(sellers: readonly string[]): {
     acknowledged: number;
     refused: number;
@@ -182,7 +182,7 @@ export class Traffic implements AsyncDisposable {
       .flatMap(writersOf);
   }
 
-  /** How many deliveries of these sellers came. */
+  /** How many deliveries of these sellers arrived. */
   arrived(sellers: readonly string[]): number {
     return this.#sink.received.filter(({ text }) => {
       const [, seller] = /<order>([^<-]*)-/.exec(text)!;
@@ -190,7 +190,7 @@ export class Traffic implements AsyncDisposable {
     }).length;
   }
 
-  /** How many of their images were asked for. */
+  /** How many of their images were requested. */
   fetched(sellers: readonly string[]): number {
     return [...this.#images.gets.keys()].filter((path) => {
       const [, seller] = /([^/-]*)-up/.exec(path)!;
@@ -204,7 +204,10 @@ export class Traffic implements AsyncDisposable {
     return this.#refusedUntil - this.#refusedFrom;
   }
 
-  /** Every client has had an answer to something that it asked from now on. */
+  /**
+   * Resolves when every client has had an answer to a request that it sends
+   * from now on.
+   */
   async wentOn(
     sellers = this.#sellers.map(({ name }) => name),
   ): Promise<void> {
@@ -217,7 +220,7 @@ export class Traffic implements AsyncDisposable {
     assertEquals(this.#cluster.suicides, []);
   }
 
-  /** Every acknowledged write is there. */
+  /** Every acknowledged write can be read. */
   async look(): Promise<void> {
     const events = this.#emitters.flatMap(({ events }) => [
       ...events.values(),
@@ -225,7 +228,7 @@ export class Traffic implements AsyncDisposable {
     await this.#inspector.checkWrites(this.#uploaders, this.#setters, events);
   }
 
-  /** Everything has to come to its end, and to be as it was acknowledged. */
+  /** Everything must be completed, and match what was acknowledged. */
   async #settle(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     for (let open; (open = await this.#inspector.open()) !== null;) {
@@ -236,7 +239,7 @@ export class Traffic implements AsyncDisposable {
     checkArrivals(this.#sink, this.#emitters);
   }
 
-  /** What was acknowledged and found; throws if something was done twice. */
+  /** What was acknowledged and found; throws if anything was done twice. */
   async figures(): Promise<TrafficFigures> {
     const uploads = count(this.#uploaders);
     const events = count(this.#emitters);

@@ -1,4 +1,4 @@
-/** At SIGUSR2 the process fails where nothing catches it. */
+/** At SIGUSR2 the process throws an uncaught error. */
 Deno.addSignalListener("SIGUSR2", () => {
   Promise.reject(new Error("on purpose"));
 });

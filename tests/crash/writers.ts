@@ -1,37 +1,39 @@
 /**
  * Clients that write without a pause and remember what was acknowledged. Each
- * writes in versions, one after the other; when the service dies under a
- * request, its version is in doubt until the same request is answered later.
+ * writes in versions, one after the other. If the service dies during a
+ * request, the version is in doubt until the same request is answered later.
  */
 
 import { sometimes } from "../support/sometimes.ts";
 
 const LATE_MS = 1_000;
 
-/** A request, as its client has seen it. */
+/** A request as its client sees it. */
 export interface WriterRequest {
-  /** When it was answered, or known not to be, in monotonic time. */
+  /** Monotonic time of the answer, or of the failure. */
   at: number;
   ms: number;
-  /** It succeeded. */
+  /** Whether it succeeded. */
   ok: boolean;
 }
 
-/** One client and what it knows of its rows. */
+/** A client and what it knows about its rows. */
 export abstract class Writer {
   /** The last version that was acknowledged; 0 is the state at the start. */
   acknowledged = 0;
-  /** What was asked for and not answered. */
+  /** The version that was sent and not answered. */
   inDoubt: number | null = null;
-  /** Answers that say to come back later. */
+  /** Answers that ask to come back later. */
   refused = 0;
-  /** Requests that were not answered at all. */
+  /** Requests without any answer. */
   unanswered = 0;
-  /** The longest that an answer took, in milliseconds, since it was set to 0. */
+  /**
+   * The longest time until an answer, in milliseconds, since it was reset to 0.
+   */
   slowestMs = 0;
-  /** How many answers took more than a second, since it was set to 0. */
+  /** How many answers took more than a second, since it was reset to 0. */
   late = 0;
-  /** Is called after each request. */
+  /** Called after each request. */
   onRequest: (request: WriterRequest) => void = () => {};
   readonly name: string;
 
@@ -39,22 +41,22 @@ export abstract class Writer {
     this.name = name;
   }
 
-  /** What the service may hold now. */
+  /** The versions that the service may have now. */
   get possible(): number[] {
     return this.inDoubt === null
       ? [this.acknowledged]
       : [this.acknowledged, this.inDoubt];
   }
 
-  /** Writes until the service is gone. */
+  /** Writes until the service is unreachable. */
   async writeAll(url: string, key: string): Promise<void> {
     while (await this.writeOnce(url, key));
   }
 
   /**
-   * Writes what is in doubt, or else the next version; false when the service
-   * died, or answered 503 where such answers are `awaited`. Throws at any other
-   * answer but success.
+   * Writes the version in doubt, otherwise the next one. Returns false if the
+   * service died, or answered 503 and such answers are `awaited`. Throws at any
+   * other answer except success.
    */
   async writeOnce(
     url: string,
@@ -108,16 +110,16 @@ export abstract class Writer {
 /** Products of one upload. */
 export const UPLOAD_SIZE = 8;
 
-/** Posts the same products with another title, quantity and images each time. */
+/** Posts the same products with a new title, quantity and images each time. */
 export class Uploader extends Writer {
-  /** By version. */
+  /** Transaction ids by version. */
   readonly transactions = new Map<number, string>();
   readonly #images: string | null;
   readonly #kinds: readonly string[];
 
   /**
-   * `images`: where an image host listens; null does without images. Of the
-   * first products each has an image of one of the `kinds` that the host knows.
+   * @param images the URL of an image host; null for no images. Each of the
+   * first products has an image of one of the `kinds` of the host.
    */
   constructor(
     name: string,
@@ -163,7 +165,7 @@ export class Uploader extends Writer {
   }
 }
 
-/** Sets one attribute of one product to a higher number each time. */
+/** Sets one attribute of a product to a higher number each time. */
 export class Setter extends Writer {
   readonly sku: string;
   readonly attribute: "quantity" | "mpn";
@@ -183,7 +185,7 @@ export class Setter extends Writer {
   }
 }
 
-/** Hands in one event after the other. */
+/** Sends one event after the other. */
 export class Emitter extends Writer {
   /** Event ids by reference. */
   readonly events = new Map<string, string>();

@@ -12,7 +12,7 @@ import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { fastParent } from "../support/data_dir.ts";
 import { makeFilled } from "../support/filled.ts";
 
-/** More than one page of every table, and no whole number of them. */
+/** More than one page of every table, and not a multiple of a page. */
 const ROWS = 600;
 const ALL = ROWS * TABLES.length;
 

@@ -1,4 +1,6 @@
-/** The storage seam, on every engine: what the rest of the program relies on. */
+/**
+ * The storage seam on every engine: the properties on which the program relies.
+ */
 import {
   assert,
   assertEquals,
@@ -44,7 +46,7 @@ type Open = (
 
 interface Place {
   open: Open;
-  /** Stores the version of its schema; nobody has it open. */
+  /** Stores the version of its schema while the database is not open. */
   setVersion(version: number): Promise<unknown>;
 }
 
@@ -80,7 +82,7 @@ const ENGINES: readonly Engine[] = [
   },
 ];
 
-/** A test of its own for each engine, on a new database. */
+/** Registers a separate test for each engine, on a new database. */
 function onEach(
   rule: string,
   test: (
@@ -140,7 +142,7 @@ onEach(
       let write = async () => {
         await db.write(add(), { order });
       };
-      // Each layer lets one more turn of the microtask queue go by.
+      // Each layer waits one more turn of the microtask queue.
       for (let hop = 0; hop < hops; hop++) {
         const inner = write;
         write = async () => await inner();
@@ -242,7 +244,7 @@ onEach(
     const writes: Promise<void>[] = [];
     for (let n = 0; n < 90; n++) {
       writes.push(raise(n));
-      // So that some begin while the transactions of others run.
+      // Some begin only while the transactions of others run.
       if (n % 3 === 2) await db.read((sql) => sql.get("SELECT 1"));
     }
     await Promise.all(writes);
@@ -453,7 +455,7 @@ onEach("a rejected write leaves nothing, also of what it began", async (db) => {
     Error,
     "no",
   );
-  // What was going on would have its part in these.
+  // Work still in progress would disturb these writes.
   for (let n = 0; n < 5; n++) await db.write(add());
   await Promise.allSettled(rest);
   await db.write(add());
@@ -764,7 +766,7 @@ onEach(
   },
 );
 
-/** Takes away what migrations add. */
+/** Removes what migrations add. */
 const FORMER_SCHEMA = `
   DROP TABLE import_images;
   DROP TABLE category_list;
@@ -813,7 +815,7 @@ onEach(
       [{ id: "a", times: 1, key_id: "", client: "" }],
     );
     await db.write(async (tx) => {
-      // Fails if it is not there, or if the other one is.
+      // Fails if the index is missing, or if the other one exists.
       await tx.run("DROP INDEX deleted_products_of_seller", [], "any");
       await tx.run(
         "CREATE INDEX products_gtin ON products (seller_no, gtin, id)",
@@ -952,7 +954,7 @@ onEach(
         db.write(async (tx) => {
           calls++;
           await tx.run(INSERT, ["beside"], 1);
-          // The write has to notice it by itself.
+          // The write must notice the failure by itself.
           await statement(tx, calls < good ? "none" : "a").catch(() => {});
         });
       const error = await assertRejects(() => write(Infinity), DbError);
@@ -962,7 +964,7 @@ onEach(
       calls = 0;
       await Promise.all([write(2), db.write(add("b"))]);
       assertStringIncludes(await names(), "beside", what);
-      // Alone, or after it ran with the other one.
+      // Alone, or again after it ran together with the other one.
       assert(calls === 2 || calls === 3, `${what}: ${calls}`);
     }
   },

@@ -1,4 +1,7 @@
-/** What the keys of the schema have in common, as sellers can be spread by it. */
+/**
+ * Properties of the schema's keys, which allow sellers to be spread over
+ * servers.
+ */
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals } from "@std/assert";
 import { queryText } from "../../src/database/db.ts";
@@ -9,10 +12,10 @@ import {
 } from "../../src/database/schema.ts";
 import { createTables } from "../../src/database/table.ts";
 
-/** They are read everywhere: who somebody is. */
+/** Tables that every server has, because they identify clients. */
 const EVERYWHERE = ["sellers", "api_keys"];
 
-/** The columns of each table and of each of its unique keys, in their order. */
+/** The columns of each table and of each of its unique keys, in order. */
 function* tablesOfSchema(): Generator<
   { name: string; columns: string[]; keys: string[][] }
 > {
@@ -102,15 +105,16 @@ INSERT INTO parts (seller_no) VALUES (1);`,
 
 Deno.test("a table says how long its rows stay, and what becomes of a seller's", () => {
   const columns = { id: "integer" } as const;
-  // @ts-expect-error: it says neither
+  // @ts-expect-error: it declares neither
   const neither: DeclaredTable = { columns, key: "id" };
-  // @ts-expect-error: it does not say what becomes of a removed seller's
+  // @ts-expect-error: it does not declare what happens to a removed seller's
+  // rows
   const kept: DeclaredTable = {
     columns,
     key: "id",
     kept: { bound: "one row" },
   };
-  // @ts-expect-error: it does not say how long they stay
+  // @ts-expect-error: it does not declare how long rows stay
   const withOwner: DeclaredTable = {
     columns,
     key: "id",
@@ -119,7 +123,7 @@ Deno.test("a table says how long its rows stay, and what becomes of a seller's",
   assertEquals([neither, kept, withOwner].length, 3);
 });
 
-/** Read once a day, and short: no index has its hours. */
+/** Read once a day and short, so it has no index by hour. */
 const UNINDEXED = ["hourly_counts"];
 
 Deno.test("what is declared of rows that go is in the columns and indexes", () => {

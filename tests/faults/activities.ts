@@ -1,4 +1,4 @@
-/** What may be going on when something goes wrong. */
+/** Activities that may be in progress during a fault. */
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { picture } from "../../src/sandbox/pictures.ts";
@@ -9,15 +9,18 @@ import { OPERATOR } from "../support/service.ts";
 import { gate } from "../support/webhook_sink.ts";
 import { pause, type Stage } from "./stage.ts";
 
-/** What has begun. */
+/** An activity that has begun. */
 export interface Activity {
-  /** Lets go on, in the middle of the fault, what waits for somebody else. */
+  /**
+   * Called in the middle of the fault: lets work continue that waits for other
+   * hosts.
+   */
   midway?: () => void;
-  /** Begins nothing new; called when the fault is over. */
+  /** Begins nothing new; called when the fault has ended. */
   stop?: () => Promise<void>;
-  /** What is not done yet; empty when all is. */
+  /** Describes unfinished work; empty if there is none. */
   pending: () => Promise<string>;
-  /** Throws where something acknowledged is lost, or was charged for. */
+  /** Throws if something acknowledged is lost, or was charged for. */
   verify: () => Promise<void>;
 }
 
@@ -26,14 +29,15 @@ export type Begin = (stage: Stage) => Promise<Activity>;
 const IMAGES = 12;
 const EVENTS = 3;
 
-/** They begin in this order. */
+/** The activities, in the order of their beginning. */
 export const ACTIVITIES: Readonly<Record<string, Begin>> = {
   "nothing": () =>
     Promise.resolve({
       pending: () => Promise.resolve(""),
       verify: () => Promise.resolve(),
     }),
-  // The first: until a mail is due, time goes by in which others would end.
+  // The first, because other activities would end in the time until a mail is
+  // due.
   "a mail in flight": mailInFlight,
   "uploads": uploads,
   "images in flight": imagesInFlight,
@@ -44,7 +48,7 @@ export const ACTIVITIES: Readonly<Record<string, Begin>> = {
   "a backup": backup,
 };
 
-/** Sellers' programs that write, and try again when they are told to. */
+/** Sellers' programs that write, and retry when they are asked to. */
 async function uploads(stage: Stage): Promise<Activity> {
   const { app } = stage;
   const sku = stage.name("set");
@@ -93,7 +97,7 @@ async function uploads(stage: Stage): Promise<Activity> {
   };
 }
 
-/** Downloads of which the answers come while something is wrong. */
+/** Downloads whose answers arrive during the fault. */
 async function imagesInFlight(stage: Stage): Promise<Activity> {
   const held = new HeldImages(stage, IMAGES);
   const uploaded = await upload(stage, held.urls);
@@ -101,7 +105,9 @@ async function imagesInFlight(stage: Stage): Promise<Activity> {
   return { midway: held.release, ...imagesOf(stage, uploaded, 1) };
 }
 
-/** The first attempt has failed, the next one falls due within the fault. */
+/**
+ * The first attempt has failed, and the next one falls due during the fault.
+ */
 async function imagesWaiting(stage: Stage): Promise<Activity> {
   const urls = Array.from(
     { length: IMAGES },
@@ -183,10 +189,10 @@ async function eventStream(stage: Stage): Promise<Activity> {
   };
 }
 
-/** More than one part has. */
+/** More products than one part has. */
 const IMPORTED = 251;
 
-/** Its check or its parts meet the fault; each product is stored once. */
+/** The fault meets its check or its parts; each product is stored once. */
 async function importing(stage: Stage): Promise<Activity> {
   const { app } = stage;
   const prefix = stage.name("imported");
@@ -213,10 +219,10 @@ async function importing(stage: Stage): Promise<Activity> {
   };
 }
 
-/** As fast as the clock may go until a mail is due. */
+/** The fastest clock until a mail is due. */
 const MAIL_SPEED = 20;
 
-/** A mail that its server takes in the middle of the fault. */
+/** A mail that its server accepts in the middle of the fault. */
 async function mailInFlight(stage: Stage): Promise<Activity> {
   const { app, mailing, mail, operator } = stage;
   const name = stage.name("told");
@@ -276,7 +282,7 @@ async function mailInFlight(stage: Stage): Promise<Activity> {
   };
 }
 
-/** Taken while something is wrong: whole, or refused. */
+/** Made during the fault: it is complete, or refused. */
 function backup(stage: Stage): Promise<Activity> {
   const files: string[] = [];
   const take = async () => {
@@ -311,7 +317,7 @@ function backup(stage: Stage): Promise<Activity> {
   });
 }
 
-/** Images that a host begins to answer when it is told. */
+/** Images that a host serves only after the test lets it. */
 export class HeldImages {
   readonly urls: string[];
   inFlight = 0;
@@ -335,7 +341,7 @@ export class HeldImages {
   }
 }
 
-/** Uploads a product for each URL; the answer, which is 200. */
+/** Uploads a product for each URL; returns the answer, which is 200. */
 export async function upload(
   stage: Stage,
   urls: readonly string[],
@@ -357,7 +363,7 @@ function status(stage: Stage, uploaded: Answer): Promise<Answer> {
   return stage.app.call(statusPath(uploaded));
 }
 
-/** All have to be stored, with so many attempts at most. */
+/** All must be stored, with at most this many attempts. */
 function imagesOf(
   stage: Stage,
   uploaded: Answer,
@@ -396,7 +402,7 @@ export async function register(stage: Stage, path: string): Promise<void> {
   assertEquals(answer.status, 200, answer.text);
 }
 
-/** Hands an event in; its id. */
+/** Sends an event; returns its id. */
 export async function emit(stage: Stage): Promise<string> {
   const answer = await stage.app.call("/operator_api/events", {
     key: OPERATOR,

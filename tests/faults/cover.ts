@@ -1,4 +1,4 @@
-/** Which cells to try. */
+/** Chooses the cells to test. */
 import type { Random } from "../support/random.ts";
 import { ACTIVITIES } from "./activities.ts";
 import {
@@ -12,9 +12,9 @@ import { type Cell, DURATIONS } from "./matrix.ts";
 const ALL = Object.keys(ACTIVITIES);
 
 /**
- * What the tests try: each fault at least once, beside everything. Two at once
- * befall parts that have nothing to do with each other, unless they go on for
- * another time. `deno task faults` tries each alone, and many more.
+ * The cells of the tests: each fault at least once, during all activities. Two
+ * faults at once affect unrelated parts, unless they last for different times.
+ * `deno task faults` tests each fault alone, and many more cells.
  */
 export const TRIED: readonly Cell[] = [
   ...[
@@ -38,7 +38,7 @@ export const TRIED: readonly Cell[] = [
   },
 ];
 
-/** Each fault alone, beside everything, for so long. */
+/** Each fault alone during all activities, for this duration. */
 export function eachFault(duration: string): Cell[] {
   return Object.keys(FAULTS).map((fault) => ({
     faults: [fault],
@@ -47,7 +47,7 @@ export function eachFault(duration: string): Cell[] {
   }));
 }
 
-/** Each fault alone with each activity alone, for each duration. */
+/** Each fault alone during each activity alone, for each duration. */
 export function eachPart(): Cell[] {
   return Object.keys(DURATIONS).flatMap((duration) =>
     Object.keys(FAULTS).flatMap((fault) =>
@@ -61,8 +61,8 @@ export function eachPart(): Cell[] {
 }
 
 /**
- * Faults of the database, the store and the worker at once, such that each two
- * of fault, fault, fault, activity and duration meet in some cell.
+ * Faults of the database, the store and the worker at once, such that each pair
+ * of fault, fault, fault, activity and duration occurs in some cell.
  */
 export function pairs(random: Random): Cell[] {
   const axes = [
@@ -79,10 +79,13 @@ export function pairs(random: Random): Cell[] {
   }));
 }
 
-/** Rows tried for each that is taken; the best of them is. */
+/** How many random rows are compared for each chosen one. */
 const TRIES = 50;
 
-/** Rows of a value of each axis in which every two values of two axes meet. */
+/**
+ * Rows with a value for each axis, in which every pair of values of two axes
+ * occurs.
+ */
 export function pairwise(
   axes: readonly (readonly string[])[],
   random: Random,

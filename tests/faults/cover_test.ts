@@ -1,4 +1,4 @@
-/** An outage of PostgreSQL, and the rows of what is tried at once. */
+/** An outage of PostgreSQL, and the choice of cells. */
 import { assert, assertEquals } from "@std/assert";
 import { Random } from "../support/random.ts";
 import { PostgresServer } from "../support/postgres.ts";

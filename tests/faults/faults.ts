@@ -1,32 +1,35 @@
-/** What may go wrong, by what it befalls. */
+/** Faults, by the part that they affect. */
 import { DbError, type DbErrorKind } from "../../src/database/db.ts";
 import { lockDatabase } from "../support/locked_database.ts";
 import { type Meddle, Problem } from "../support/s3_server.ts";
 import type { Stage } from "./stage.ts";
 
 export interface Fault {
-  /** Begins it; the answer ends it. */
+  /** Begins the fault; the result ends it. */
   begin: (stage: Stage) => End | Promise<End>;
   /**
-   * Milliseconds of the clock after which `/readyz` has to say 503; null where
-   * the service can do its work all the same, if slowly.
+   * Milliseconds of the clock after which `/readyz` must be 503; null if the
+   * service can still work, perhaps slowly.
    */
   unreadyMs: number | null;
-  /** How much faster than real time the clock may go; 20 times unless told. */
+  /** How much faster than real time the clock may run; 20 times by default. */
   speed?: number;
 }
 
 type End = () => void | Promise<void>;
 
-/** A write may wait for a lock, and an answer of `/readyz` stands a while. */
+/**
+ * A write may wait for a lock, and an answer of `/readyz` is reused for a
+ * while.
+ */
 const TOLD_MS = 4_000;
-/** A store is known to be in trouble when an image meets it, or a probe does. */
+/** A faulty store is noticed by an image or by a probe. */
 const PROBED_MS = 30_000;
-/** A worker counts as dead when it has not answered for some beats. */
+/** A worker counts as dead when it has not answered several beats. */
 const SILENCE_MS = 12_000;
-/** A thread takes its real time to start. */
+/** A thread takes real time to start. */
 const WORKER_SPEED = 8;
-/** Of a slow database a commit, of a slow store a PUT. */
+/** The time of a commit of a slow database, and of a PUT of a slow store. */
 const SLOW_MS = 2_000;
 
 export const DATABASE_FAULTS: Readonly<Record<string, Fault>> = {
@@ -67,7 +70,7 @@ export const WORKER_FAULTS: Readonly<Record<string, Fault>> = {
   "worker out of memory": ailing("worker-out-of-memory"),
 };
 
-/** Where sellers and the operator are told; nothing else depends on them. */
+/** Faults of notices, on which nothing else depends. */
 const NOTICE_FAULTS: Readonly<Record<string, Fault>> = {
   "mail server away": {
     begin: (stage) => {

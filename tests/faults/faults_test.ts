@@ -1,4 +1,4 @@
-/** Our own outages cost sellers time, and nothing else. */
+/** Faults of the service cost sellers time, and nothing else. */
 import { assertEquals } from "@std/assert";
 import { TRIED } from "./cover.ts";
 import { FAULTS } from "./faults.ts";

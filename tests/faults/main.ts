@@ -1,7 +1,7 @@
 /**
- * `deno task faults [SEED] [PART]`: every fault alone beside each activity for
- * each duration, then pairs of everything; with PART, a regular expression, only
- * the cells of which it matches the name. `deno task faults nth` is another run.
+ * `deno task faults [SEED] [PART]`: every fault alone during each activity for
+ * each duration, then pairs of everything. With PART, a regular expression,
+ * only cells whose name matches. `deno task faults nth` is another run.
  */
 import { Random, seedFrom } from "../support/random.ts";
 import { eachFault, eachPart, pairs } from "./cover.ts";
@@ -39,7 +39,7 @@ for (const [n, cell] of cells.entries()) {
   console.log(line);
   if (!failed) continue;
   failures.push(line);
-  // What went wrong would go on.
+  // Otherwise the fault would continue.
   await stage[Symbol.asyncDispose]().catch(() => {});
   stage = await Stage.open();
 }

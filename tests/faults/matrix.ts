@@ -1,4 +1,4 @@
-/** One cell of the matrix: what goes wrong, while what goes on, for how long. */
+/** One cell of the matrix: a fault, during an activity, for a duration. */
 import { assert, assertEquals } from "@std/assert";
 import { WRONG_COUNTERS } from "../crash/inspect.ts";
 import { until } from "../support/clock.ts";
@@ -16,17 +16,23 @@ import { pause, type Stage } from "./stage.ts";
 
 const HOUR_MS = 3_600_000;
 const LEAP_HOURS = 4;
-/** Everything goes on by itself within this. */
+/** Everything recovers by itself within this time. */
 const RECOVERY_MS = 10_000;
-/** Of real time; `/healthz` takes its turns beside all that the test does. */
+/** In real time; `/healthz` competes with everything that the test does. */
 const HEALTH_MS = 1_000;
-/** Of real time: when all is told, its last rows may still be on their way. */
+/** In real time: after the last notice, its rows may still be in progress. */
 const LAST_ROWS_MS = 2_000;
-/** How fast the clock goes beside real time in a long fault, and after it. */
+/**
+ * How fast the clock runs, relative to real time, during a long fault and after
+ * it.
+ */
 const LONG_SPEED = 20;
 const SHORT_SPEED = 4;
 const LONG_HALF_MS = 10_000;
-/** What is left of the time when real time gets its due; see `recover`. */
+/**
+ * The rest of the time, in which the clock runs as fast as real time; see
+ * `recover`.
+ */
 const LAST_MS = 4_000;
 const LAST_SPEED = 0.4;
 
@@ -58,7 +64,7 @@ async function passHours(
   clock.speed = speed;
   for (let left = hours; left > 0; left -= LEAP_HOURS) {
     clock.leap(Math.min(left, LEAP_HOURS) * HOUR_MS);
-    // Until everything has had its turn.
+    // Until every check has run.
     const { count } = watch;
     while (watch.count === count) await pause(2);
   }
@@ -77,15 +83,17 @@ export function nameOf({ faults, activities, duration }: Cell): string {
     (all ? "everything" : activities.join(", "));
 }
 
-/** What a cell took, in milliseconds. */
+/** Durations of a cell, in milliseconds. */
 export interface CellTimes {
-  /** On the clock, from the end of the faults until all had gone on. */
+  /**
+   * By the clock, from the end of the faults until everything has recovered.
+   */
   recovery: number;
   /** In real time, the slowest `/healthz`. */
   health: number;
 }
 
-/** Throws at the first thing that is not as it should be. */
+/** Throws at the first broken rule. */
 export async function tryCell(
   stage: Stage,
   cell: Cell,
@@ -119,7 +127,7 @@ export async function tryCell(
   return { recovery, health };
 }
 
-/** Not ready while it could not do its work. */
+/** The service was not ready while it could not work. */
 function checkReadiness(
   { watch, clock }: Stage,
   faults: readonly Fault[],
@@ -138,9 +146,9 @@ function checkReadiness(
 }
 
 /**
- * All that is pending is done, and the service ready, within ten seconds of the
- * clock; which slows down towards the end, for a machine that has much to do.
- * Answers after how many of its milliseconds.
+ * All pending work is done, and the service ready, within ten seconds of the
+ * clock. The clock slows down towards the end, for busy machines. Returns after
+ * how many of its milliseconds.
  */
 async function recover(
   stage: Stage,
@@ -166,7 +174,7 @@ async function recover(
   return clock.monotonic() - began;
 }
 
-/** As many things go on at once as ever. */
+/** As many downloads as before can run at once. */
 async function checkPlaces(stage: Stage): Promise<void> {
   const { sink, app } = stage;
   await stage.warmUp();
@@ -180,7 +188,7 @@ async function checkPlaces(stage: Stage): Promise<void> {
   };
   await register(stage, path);
   for (let n = 0; n < 6; n++) await emit(stage);
-  // A host takes 16; the share of one owner leaves a place free.
+  // A host gets 16; the share of one owner leaves a slot free.
   await until(() => held.inFlight >= 15, "15 downloads from one host");
   await until(() => sink.at(path).length >= 4, "4 deliveries at once");
   open();
@@ -194,7 +202,7 @@ async function checkPlaces(stage: Stage): Promise<void> {
   assertEquals(answers.map(({ status }) => status), answers.map(() => 422));
 }
 
-/** What must be in no row. */
+/** Values that no row may have. */
 const LEFT: Readonly<Record<string, readonly [table: string, which: string]>> =
   {
     "downloads in flight": ["images", "lease_id IS NOT NULL"],

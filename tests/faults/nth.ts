@@ -1,13 +1,13 @@
 /**
  * `deno task faults nth [PART] [FROM-TO]`: lets every call of the database and
- * the image store fail, one in each life of the service, with every error; with
- * PART, a regular expression, only those of which it matches the name, and of
- * those only the ones with these numbers.
+ * the image store fail, one in each life of the service, with every error. With
+ * PART, a regular expression, only calls whose name matches; with FROM-TO, only
+ * those with these numbers.
  */
 import { checkSometimes } from "../support/sometimes.ts";
 import { faultsOf, nameOf, Nursery } from "./nth_call.ts";
 
-/** Answers whether all went well. */
+/** Returns whether all went well. */
 export async function tryAll(part = "", range?: string): Promise<boolean> {
   await using nursery = await Nursery.open();
   const all = faultsOf(await nursery.calls());

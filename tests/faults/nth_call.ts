@@ -1,6 +1,7 @@
 /**
- * One life of the whole service, from its start to its stop, of which one call
- * of the database or of the image store fails; and what has to hold after it.
+ * One life of the whole service, from its start to its stop, in which one call
+ * of the database or of the image store fails; and the rules that must hold
+ * afterwards.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -45,14 +46,14 @@ import { WebhookSink } from "../support/webhook_sink.ts";
 
 /** Which call fails, and how. */
 export interface NthCall {
-  /** As `siteOfSql` and `siteOfFile` name it. */
+  /** The name from `siteOfSql` or `siteOfFile`. */
   site: string;
-  /** From 1: the how manyeth call of that name. */
+  /** Which of the calls with that name, from 1. */
   nth: number;
   error: SqliteErrorName | FileErrorName;
   /**
-   * So long all later calls of the writer, or of the store, fail, too; 0: only
-   * that one.
+   * For this long all later calls of the writer, or of the store, fail as well;
+   * 0: only this one.
    */
   lastsMs: number;
 }
@@ -62,25 +63,25 @@ export function nameOf({ site, nth, error, lastsMs }: NthCall): string {
   return `${error} at no. ${nth} of ${site}${long}`;
 }
 
-/** How a call is named, so that the same calls have the same names. */
+/** The name of a call; the same calls have the same name. */
 function siteOfSql({ method, sql, readOnly }: SqliteCall): string {
   const connection = readOnly ? "reader" : "writer";
   return `${connection} ${method} ${sql.replace(/\s+/g, " ")}`.trim();
 }
 
-/** The same for a file call; leases are of another name in each life. */
+/** The name of a file call; without the lease, which differs in each life. */
 function siteOfFile(call: string, path: string): string {
   const name = path.replace(/[^/]*\.part$/, "<lease>.part")
     .replace(/^[0-9a-f]{2}$/, "<prefix>");
   return `store ${call} ${name}`;
 }
 
-/** Of the calls of one name, so many are tried at most, evenly chosen. */
+/** Of the calls with one name, at most this many are tested, evenly chosen. */
 const MOST_OF_A_NAME = 60;
-/** A fault that lasts does so for a while of the clock. */
+/** How long a lasting fault lasts, by the clock. */
 const LASTS_MS = 3_000;
 
-/** Every fault to be tried, where a life makes these calls. */
+/** Every fault to test, for a life with these calls. */
 export function faultsOf(calls: ReadonlyMap<string, number>): NthCall[] {
   return [...calls].flatMap(([site, count]) => {
     const errors: readonly NthCall["error"][] = site.startsWith("store ")
@@ -99,7 +100,9 @@ export function faultsOf(calls: ReadonlyMap<string, number>): NthCall[] {
   });
 }
 
-/** Some of them: of names evenly chosen the first call, each in another way. */
+/**
+ * Some of them: the first call of evenly chosen names, each with another error.
+ */
 export function someOf(faults: readonly NthCall[], count: number): NthCall[] {
   const sites = [...new Set(faults.map(({ site }) => site))].sort();
   return Array.from({ length: count }, (_, i) => {
@@ -109,35 +112,37 @@ export function someOf(faults: readonly NthCall[], count: number): NthCall[] {
   });
 }
 
-/** What a life was like. */
+/** What happened in a life. */
 export interface Life {
-  /** The calls that were made, by name. */
+  /** How often each call was made, by name. */
   calls: ReadonlyMap<string, number>;
-  /** Whether the call was reached that was to fail. */
+  /** Whether the call that was to fail was made. */
   reached: boolean;
   /** How many answers were 503 or 500. */
   refused: number;
-  /** What is in the database at the end. */
+  /** The content of the database at the end. */
   content: string;
 }
 
 const ROLES = ["api", "images", "webhooks"] as const;
-/** How fast the clock goes beside real time, while no host has to answer. */
+/**
+ * How fast the clock runs, relative to real time, while no host has to answer.
+ */
 const SPEED = 20;
-/** Of the clock: after a fault everything has gone on within this. */
+/** By the clock: everything recovers from a fault within this time. */
 const RECOVERY_MS = 60_000;
-/** Of the clock: the service counts as hung when its end takes longer. */
+/** By the clock: the service counts as hanging if its stop takes longer. */
 const CLOSE_MS = 20_000;
 const LARGE_BYTES = 300_000;
 
-/** What all lives begin with. */
+/** The beginning that all lives share. */
 export class Nursery implements AsyncDisposable {
   readonly images: ImageHost;
   readonly sink: WebhookSink;
   readonly seller: { id: string; key: string };
   readonly #database: Uint8Array;
   readonly #stack: AsyncDisposableStack;
-  /** What is in the database after a life without a fault. */
+  /** The content of the database after a life without a fault. */
   #content: string | null = null;
   #calls: ReadonlyMap<string, number> = new Map();
 
@@ -183,7 +188,7 @@ export class Nursery implements AsyncDisposable {
     return this.#calls;
   }
 
-  /** Throws where something does not hold. */
+  /** Throws if a rule does not hold. */
   async try(fault: NthCall): Promise<Life> {
     await this.calls();
     const life = await this.#live(fault);
@@ -215,7 +220,7 @@ export class Nursery implements AsyncDisposable {
   }
 }
 
-/** One that does not fit into the buffer of a download. */
+/** A picture larger than the buffer of a download. */
 function largePicture(): Uint8Array<ArrayBuffer> {
   const bytes = picture("large.png")!;
   const end = bytes.length - 12;
@@ -277,7 +282,7 @@ class Trial implements Disposable {
     removeEventListener("unhandledrejection", this.#onUncaught);
   }
 
-  /** The lines of the log that say that something is wrong. */
+  /** The log lines that report errors. */
   get log(): string {
     return this.#log.filter(({ level }) => level !== "info")
       .map((line) => JSON.stringify(line)).join("\n");
@@ -291,7 +296,7 @@ class Trial implements Disposable {
     await this.#stop();
     this.#look();
     const calls = new Map(this.#calls);
-    // A process after it.
+    // Starts another process after it.
     this.#app = await this.#start();
     await this.#settle();
     await this.#readOut();
@@ -308,7 +313,7 @@ class Trial implements Disposable {
     };
   }
 
-  /** The error of a call: the chosen one fails, and others for a while. */
+  /** The error of a call: the chosen call fails, and later ones for a while. */
   #fail(site: string, mayLast: boolean): NthCall["error"] | null {
     const count = (this.#calls.get(site) ?? 0) + 1;
     this.#calls.set(site, count);
@@ -339,7 +344,7 @@ class Trial implements Disposable {
     return this.#fault !== null && isOfStore(this.#fault.error);
   }
 
-  /** The image worker in this thread, on the clock of the service. */
+  /** The image worker in this thread, with the clock of the service. */
   readonly #spawn: SpawnWorker = ({ message }) => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     let over = false;
@@ -379,7 +384,7 @@ class Trial implements Disposable {
     });
   }
 
-  /** A start may fail, and the next one does not. */
+  /** A start may fail; the next one does not. */
   async #start(): Promise<TestApp> {
     const deadline = this.#clock.monotonic() + RECOVERY_MS;
     for (;;) {
@@ -461,7 +466,7 @@ class Trial implements Disposable {
         await this.#ask(() => this.#app.call(url, { key: null }));
         return "";
       } catch (error) {
-        // What had begun to be sent cannot be refused any more.
+        // An answer that has begun cannot become a refusal any more.
         if (error instanceof TypeError && this.#isOfStore) return "the image";
         throw error;
       }
@@ -478,7 +483,10 @@ class Trial implements Disposable {
     });
   }
 
-  /** Sends the request until it is done; each answer before says honestly no. */
+  /**
+   * Sends the request until it succeeds; each answer before that is an honest
+   * refusal.
+   */
   async #ask(send: () => Promise<Answer>): Promise<Answer> {
     const deadline = this.#clock.monotonic() + RECOVERY_MS;
     for (;;) {
@@ -500,7 +508,7 @@ class Trial implements Disposable {
     assert(answer.headers.has("retry-after"), said);
   }
 
-  /** Everything goes on by itself. */
+  /** Everything recovers by itself. */
   async #settle(): Promise<void> {
     await this.#until(async () => {
       const left = leftIn(this.#dataDir);
@@ -516,7 +524,7 @@ class Trial implements Disposable {
     assertEquals([...new Set(arrived)].sort(), ["order-1", "order-2"]);
   }
 
-  /** What the process says it is at. */
+  /** What the process reports to have in use. */
   async #held(): Promise<string> {
     const { status, text } = await this.#app.call("/metrics", {
       key: null,
@@ -558,14 +566,14 @@ class Trial implements Disposable {
     await closing;
   }
 
-  /** What a look past the service's code finds. */
+  /** Checks the rows, bypassing the service's code. */
   #look(): void {
     using inspector = new Inspector(this.#dataDir);
     inspector.checkFile();
     inspector.checkCounters();
   }
 
-  /** Waits until nothing is left to wait for. */
+  /** Waits until there is nothing left to wait for. */
   async #until(left: () => Promise<string>): Promise<void> {
     const deadline = this.#clock.monotonic() + RECOVERY_MS;
     for (;;) {
@@ -579,7 +587,7 @@ class Trial implements Disposable {
     }
   }
 
-  /** Whether a message tells of the fault. */
+  /** Whether a message is about the fault. */
   #explains(message: string): boolean {
     const fault = this.#failedAt === null ? null : this.#fault;
     return fault !== null &&
@@ -600,14 +608,14 @@ function isOfStore(error: NthCall["error"]): error is FileErrorName {
 
 const ANOTHER_WRITES = "Another process writes.";
 
-/** What the fault says, and what the service says of one that lasts. */
+/** The messages of the fault, and those of the service about a lasting one. */
 function textsOf(error: NthCall["error"]): string[] {
   if (isOfStore(error)) return [fileErrorText(error)];
   const own = SQLITE_ERRORS[error][1];
   return error === "SQLITE_BUSY" ? [own, ANOTHER_WRITES] : [own];
 }
 
-/** What is thrown is an uncaught error of its thread. */
+/** An error that it throws counts as an uncaught error of its thread. */
 function receive(worker: ImageWorker, message: ToImageWorker): void {
   try {
     worker.receive(message);
@@ -616,7 +624,7 @@ function receive(worker: ImageWorker, message: ToImageWorker): void {
   }
 }
 
-/** What must be in no row when all is done. */
+/** Values that no row may have once everything is done. */
 const LEFT: readonly string[] = [
   "SELECT 'lease of an image' FROM images WHERE lease_id IS NOT NULL",
   "SELECT 'image' FROM transaction_images WHERE status <> 'stored'",
@@ -627,7 +635,7 @@ const LEFT: readonly string[] = [
   `SELECT 'counter' FROM (${WRONG_COUNTERS})`,
 ];
 
-/** What is not done yet; "" when all is. */
+/** Describes unfinished work; "" if there is none. */
 function leftIn(dataDir: string): string {
   using database = new DatabaseSync(`${dataDir}/seller.db`, {
     readOnly: true,
@@ -637,15 +645,15 @@ function leftIn(dataDir: string): string {
     .map((row) => Object.values(row)[0]).join(", ");
 }
 
-/** Tables that also tell how it came about. */
+/** Tables that also depend on how the result came about. */
 const HISTORY: ReadonlySet<string> = new Set([
   "delivery_attempts",
   "hourly_counts",
 ]);
 
 /**
- * Every row of every table, as text: ids by the order in which they come, times
- * as whether there is one.
+ * Every row of every table, as text: ids by their order of appearance, times
+ * only as present or not.
  */
 function contentOf(dataDir: string): string {
   using database = new DatabaseSync(`${dataDir}/seller.db`, {
@@ -663,7 +671,7 @@ function contentOf(dataDir: string): string {
       `SELECT * FROM ${name} ORDER BY ${key}`,
     ).all();
     for (const row of rows) {
-      // An attempt that we interrupted is made again.
+      // An attempt that the service interrupted is repeated.
       if (name === "deliveries") delete row.attempts;
       const text = Object.entries(row).map(([column, value]) =>
         `${column} ${shown(value)}`
@@ -672,13 +680,13 @@ function contentOf(dataDir: string): string {
     }
   }
   const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-  // Of packed ids the first letter tells what became of the product.
+  // Only the first letter of packed ids, which is the result of the product.
   const packed = /results \["[^"]*"/g;
   return lines.join("\n").replace(uuid, idOf).replace(packed, "results [");
 }
 
 function shown(value: unknown): string {
-  // A number below zero holds the time of an event that has none yet.
+  // A negative number is the time of an event that has no number yet.
   const isTime = typeof value === "number" && Math.abs(value) > 1e12;
   if (isTime) return "a time";
   if (value instanceof Uint8Array) return `${value.length} bytes`;
@@ -689,7 +697,7 @@ function logTo(lines: LogFields[]) {
   return jsonLog("info", (line) => lines.push(JSON.parse(line)));
 }
 
-/** A short while of real time. */
+/** A short real time. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 2));
 }

@@ -1,4 +1,4 @@
-/** Single calls that fail: some of those that `deno task faults nth` tries. */
+/** Single calls that fail: some of those that `deno task faults nth` tests. */
 import { assert } from "@std/assert";
 import { faultsOf, nameOf, Nursery, someOf } from "./nth_call.ts";
 
@@ -14,6 +14,6 @@ Deno.test("any call of the database or the store may fail, and all goes on after
     });
     if (life.reached) reached++;
   }
-  // A timer may not have fired.
+  // Some timers may not have fired.
   assert(reached > 0.8 * FAULTS, `only ${reached} of ${FAULTS} were reached`);
 });

@@ -1,4 +1,4 @@
-/** The real program, beside a lock of another process and on a full disk. */
+/** The real program while another process has the lock, and on a full disk. */
 import { assertEquals, assertLess } from "@std/assert";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -13,9 +13,9 @@ const IMAGES = 250;
 /** Longer than a write waits for a lock. */
 const LOCKED_MS = 7_000;
 const FULL_MS = 3_000;
-/** Of real time: within ten seconds of a fault's end, on a busy machine. */
+/** In real time: within ten seconds of a fault's end, on a busy machine. */
 const RECOVERY_MS = 20_000;
-/** A wait of SQLite's own would be 5 s. */
+/** SQLite's own wait would be 5 s. */
 const SMALL_MS = 2_500;
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -51,8 +51,8 @@ async function ask(
 }
 
 /**
- * Tells the milliseconds since then, without those in which the service waited
- * for a processor.
+ * Returns a function that returns the milliseconds since then, without those in
+ * which the service waited for a processor.
  */
 function watch({ program }: Service): () => number {
   const began = performance.now();
@@ -62,7 +62,7 @@ function watch({ program }: Service): () => number {
 
 async function allStored(service: Service, id: string): Promise<void> {
   const taken = watch(service);
-  // The host of the images is in this process.
+  // The host of the images runs in this process.
   using lag = new Lag();
   let text = "";
   while (taken() - lag.ms < RECOVERY_MS) {
@@ -133,7 +133,7 @@ Deno.test("a full disk costs no image an attempt", async () => {
   try {
     for (;;) filler.writeSync(new Uint8Array(4_096));
   } catch {
-    // It is full.
+    // The disk is full.
   }
   filler.close();
   release.resolve();

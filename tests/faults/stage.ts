@@ -1,6 +1,6 @@
 /**
- * The whole service in this process, on a clock that is handed in, with all that
- * it depends on at hand to be spoilt.
+ * The whole service in this process, with a clock that the test controls, and
+ * with everything on which it depends, so that tests can cause faults.
  */
 import { threadSpawner } from "../../src/images/worker/spawn.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
@@ -18,13 +18,16 @@ const FAULTY_WORKER = new URL(
   "../images/worker/faulty_worker.ts",
   import.meta.url,
 );
-/** Signs of life of the image worker; real time goes slowly beside the clock. */
+/**
+ * The interval of the worker's beats; relative to the clock, real time passes
+ * slowly.
+ */
 const BEAT_MS = 1_000;
 const WORKER_HEAP_MIB = 48;
-/** Together as many downloads as count for a seller's share. */
+/** Together as many downloads as determine a seller's share. */
 const WARM_PRODUCTS = 7;
 const WARM_IMAGES = 10;
-/** Beside real time, so that a busy machine is prompt, too. */
+/** Relative to real time, so that even a busy machine is prompt. */
 const WARM_SPEED = 0.5;
 
 interface Hooks {
@@ -38,7 +41,7 @@ export class Stage implements AsyncDisposable {
   readonly sink: WebhookSink;
   readonly store: S3Server;
   readonly mail: MailServer;
-  /** What the mail server answers to a recipient, and after the data. */
+  /** The mail server's answers to a recipient, and to the data. */
   readonly mailing: Required<Pick<MailServerOptions, "onRecipient" | "onData">>;
   /** The operator's endpoint. */
   readonly operator: WebhookSink;
@@ -76,7 +79,7 @@ export class Stage implements AsyncDisposable {
     this.#stack = stack;
   }
 
-  /** `databaseUrl`: instead of a file. */
+  /** @param databaseUrl a database to use instead of a file */
   static async open(databaseUrl: string | null = null): Promise<Stage> {
     await using stack = new AsyncDisposableStack();
     const clock = stack.use(new RunningClock());
@@ -93,7 +96,7 @@ export class Stage implements AsyncDisposable {
         onData: (...args) => parts.mailing.onData(...args),
       }),
     );
-    store.skewMs = Infinity; // the clocks of its client are not its own
+    store.skewMs = Infinity; // its client has another clock
     const hooks: Hooks = { beforeCommit: () => {} };
     const app = stack.use(
       await boot({
@@ -123,7 +126,7 @@ export class Stage implements AsyncDisposable {
 
   /**
    * A host that has answered, and a seller whose latest downloads were prompt,
-   * may have as many of them at once as there can be.
+   * may have the most downloads at once.
    */
   async warmUp(): Promise<void> {
     const products = Array.from({ length: WARM_PRODUCTS }, () => {
@@ -151,12 +154,12 @@ export class Stage implements AsyncDisposable {
     this.#hooks.beforeCommit = hook;
   }
 
-  /** A name that was not given out before. */
+  /** A name that was not used before. */
   name(prefix: string): string {
     return `${prefix}${this.#next++}`;
   }
 
-  /** Those of which it tells. */
+  /** Records the rare paths that the log and metrics show. */
   async noteRarePaths(): Promise<void> {
     sometimesLogged(this.app.log);
     const headers = { authorization: `Bearer ${OPERATOR}` };
@@ -164,7 +167,7 @@ export class Stage implements AsyncDisposable {
     sometimesMeasured(text);
   }
 
-  /** Lets so much time go by on the clock, so many times as fast as real time. */
+  /** Advances the clock by this time, this many times as fast as real time. */
   async pass(ms: number, speed: number): Promise<void> {
     this.clock.speed = speed;
     const end = this.clock.monotonic() + ms;
@@ -178,7 +181,7 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** A short while of real time. */
+/** A short real time. */
 export function pause(ms = 5): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

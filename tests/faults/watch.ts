@@ -1,11 +1,11 @@
-/** Asks for health and readiness all the time, and remembers the answers. */
+/** Reads health and readiness continuously, and records the answers. */
 import type { Clock } from "../../src/deps.ts";
 import { Starvation } from "../support/starvation.ts";
 
 const PERIOD_MS = 40;
 
 interface Seen {
-  /** Monotonic time of the clock when it was asked, and answered. */
+  /** Monotonic times of the request and the answer, by the clock. */
   asked: number;
   answered: number;
   ready: boolean;
@@ -25,31 +25,33 @@ export class Watch implements AsyncDisposable {
     this.#running = this.#run();
   }
 
-  /** What was answered last. */
+  /** The last answer. */
   get ready(): boolean {
     return this.#seen.at(-1)?.ready ?? false;
   }
 
-  /** How often readiness was told. */
+  /** How many answers about readiness there were. */
   get count(): number {
     return this.#seen.length;
   }
 
-  /** Forgets what was seen. */
+  /** Forgets earlier answers. */
   begin(): void {
     this.#seen = this.#seen.slice(-1);
     this.#slowestMs = 0;
   }
 
   /**
-   * The longest that `/healthz` took, in real milliseconds, without those in
-   * which this process waited for a processor.
+   * The longest `/healthz`, in real milliseconds, without those in which this
+   * process waited for a processor.
    */
   get slowestMs(): number {
     return this.#slowestMs;
   }
 
-  /** What was told between two times of the clock, both times of an answer. */
+  /**
+   * The answers whose request and answer were between two times of the clock.
+   */
   between(from: number, to: number): boolean[] {
     return this.#seen
       .filter(({ asked, answered }) => asked >= from && answered <= to)
@@ -62,7 +64,7 @@ export class Watch implements AsyncDisposable {
       const starvation = new Starvation(Deno.pid);
       await this.#get("/healthz");
       const ms = performance.now() - began;
-      // A new worker is waited for by the thread that starts it.
+      // The thread that starts a new worker waits for it.
       if (ms > this.#slowestMs) {
         this.#slowestMs = Math.max(this.#slowestMs, ms - starvation.ms);
       }

@@ -11,12 +11,14 @@ import { ImageHost } from "../support/image_host.ts";
 const STRAY = `00/${"00".repeat(32)}.png`;
 const LATER = Date.UTC(2100, 0);
 
-/** A clock that shows this time. */
+/** A clock with a fixed time. */
 function at(now: number): Clock {
   return { ...systemClock, now: () => now };
 }
 
-/** A folder with two stored images that a product shows; answers their files. */
+/**
+ * A folder with two stored images that a product shows; returns their files.
+ */
 async function stock(bench: ImageBench): Promise<string[]> {
   await using host = new ImageHost();
   bench.startRole();
@@ -27,7 +29,7 @@ async function stock(bench: ImageBench): Promise<string[]> {
   return bench.files();
 }
 
-/** Has a product show every image there is. */
+/** Lets a product show every image. */
 function show(db: Db): Promise<unknown> {
   return db.write((tx) =>
     tx.run(

@@ -1,4 +1,7 @@
-/** Lengths count characters, and no engine minds how many bytes they take. */
+/**
+ * Lengths count characters, and each engine accepts any number of bytes for
+ * them.
+ */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { boot, product } from "../support/app.ts";
 import { bothForms } from "../support/forms.ts";
@@ -9,7 +12,7 @@ bothForms.test("an image's URL has 2,000 characters at most, whichever they are"
   await using app = await boot();
   await using host = new ImageHost();
   const random = new Random(1);
-  // Not to be made shorter, as the letters of words are.
+  // Random, so that it cannot be compressed.
   const path = Array.from(
     { length: 1_950 },
     () => String.fromCharCode(0x4e00 + random.below(0x5000)),

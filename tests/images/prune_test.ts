@@ -1,4 +1,6 @@
-/** What `images prune` takes for unneeded, and what comes into use meanwhile. */
+/**
+ * Which images `images prune` removes, and images that become needed meanwhile.
+ */
 import { assertEquals } from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
@@ -11,7 +13,7 @@ import { bothEngines } from "../support/engine.ts";
 
 const LATER = Date.UTC(2100, 0);
 
-/** A stored image that nothing needs, and what there is to know about it. */
+/** A stored image that nothing needs, with its data. */
 class Unneeded implements AsyncDisposable {
   readonly host = new ImageHost();
   readonly bench = new ImageBench();
@@ -31,7 +33,9 @@ class Unneeded implements AsyncDisposable {
     return unneeded;
   }
 
-  /** Uploads the URL, as the HEAD saw it, and waits for the outcome. */
+  /**
+   * Uploads the URL with the validator of its HEAD, and waits for the outcome.
+   */
   async fetch() {
     const { bench, url, validator } = this;
     const id = await bench.upload([{ url, validator }]);
@@ -41,7 +45,7 @@ class Unneeded implements AsyncDisposable {
     return counts;
   }
 
-  /** Has a product show it. */
+  /** Lets a product show it. */
   show(): Promise<unknown> {
     return this.bench.db.write((tx) =>
       tx.run(
@@ -53,14 +57,14 @@ class Unneeded implements AsyncDisposable {
     );
   }
 
-  /** Files that were removed (would be, in a dry run). */
+  /** The files that were removed (would be, in a dry run). */
   async prune(dryRun = false, db: Db = this.bench.db): Promise<string[]> {
     const clock = { ...systemClock, now: () => LATER };
     const options = { dryRun, clock };
     return (await pruneImages(db, this.bench.images, options)).files;
   }
 
-  /** The sweep of so many days later, where images are kept for 14. */
+  /** Runs the sweep this many days later; images are kept for 14 days. */
   async sweep(day: number): Promise<void> {
     const { db, images, config, deps } = this.bench;
     const clock = { ...systemClock, now: () => LATER + day * DAY_MS };
@@ -93,7 +97,7 @@ class Unneeded implements AsyncDisposable {
   }
 }
 
-/** The database, with `write` in place of its first write. */
+/** The database, with its first write replaced by `write`. */
 function meddled(db: Db, { write }: Pick<Db, "write">): Db {
   let isFirst = true;
   return {

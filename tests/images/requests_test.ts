@@ -8,7 +8,7 @@ function product(url: string): string {
     `<quantity>1</quantity><images><image>${url}</image></images></product>`;
 }
 
-/** Uploads a product whose one image fails; answers the transaction's id. */
+/** Uploads a product whose only image fails; returns the transaction's id. */
 async function failedUpload(app: TestApp, url: string): Promise<string> {
   const uploaded = await app.upload(product(url));
   const status = await app.status(uploaded, "?wait=10");

@@ -9,7 +9,7 @@ import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { bothEngines } from "../support/engine.ts";
 
-/** Uploads the product with this image; answers the count of `outcome`. */
+/** Uploads the product with this image; returns the count of `outcome`. */
 async function show(app: TestApp, url: string, outcome: string) {
   const images = `<images><image>${url}</image></images>`;
   const uploaded = await app.upload(product("A", images));
@@ -17,7 +17,7 @@ async function show(app: TestApp, url: string, outcome: string) {
   return textAt(child(status, "images"), outcome);
 }
 
-/** Where the read-out says that the product's image is. */
+/** The address of the product's image, according to the API. */
 async function shown(app: TestApp): Promise<string> {
   const { text } = await app.call("/seller_api/products/A");
   const found = /<image[^>]* href="([^"]+)"/.exec(text);

@@ -67,7 +67,7 @@ const BUSY: AttemptOutcome & ImageFailure = {
   transient: true,
 };
 
-/** Plays the image role by hand. */
+/** Does the work of the image role step by step. */
 class Hand extends ImageBench {
   readonly clock: TestClock;
   imageQuota = 1_000_000;
@@ -144,7 +144,7 @@ bothEngines.test("images: a URL is a job of each seller that names it", async ()
     code: "image_not_found",
     message: GONE.message,
   }]);
-  // The copy of one seller is nothing to the other one.
+  // The copy of one seller does not affect the other one.
   assertEquals(await hand.counts(two, "other"), counts(1, 0, 0, 0));
   const late = await hand.upload([{ url: B, validator: ETAG }], "other");
   assertEquals(await hand.counts(late, "other"), counts(1, 0, 0, 0));
@@ -271,7 +271,7 @@ bothEngines.test("images: an upload that saw a newer version than the one under 
     assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
   }
   assertEquals(await hand.counts(newer), counts(1, 0, 0, 0));
-  // Whatever it brings now: it was fetched after the request.
+  // Whatever it contains: it was fetched after the request.
   await hand.settle(await hand.claimOne(), stored('etag "3"'));
   assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));
 });
@@ -380,7 +380,7 @@ bothEngines.test("images: a plan gives each seller as many places", async () => 
   assert(Math.min(...places) >= 4, `${places}`);
 });
 
-/** Fails the one due attempt of A, and passes over its pause. */
+/** Fails the only due attempt of A, and advances the clock past its pause. */
 async function failOnce(hand: Hand): Promise<void> {
   const [job] = await hand.claim();
   await hand.settle(job, BUSY);
@@ -405,7 +405,7 @@ bothEngines.test("images: an upload that joins a nearly exhausted job has five a
   assertEquals((await hand.unsettled(late))[0].attempts, 0);
   assertEquals((await hand.unsettled(late))[0].code, null);
   assertEquals((await hand.unsettled(old))[0].attempts, 4);
-  // Longer than all pauses: the earlier one has had its time.
+  // Longer than all pauses, so that the earlier request has had its time.
   hand.clock.advance(200_000);
   for (let attempt = 1; attempt <= 5; attempt++) {
     const [image] = await hand.unsettled(late);
@@ -456,7 +456,7 @@ bothEngines.test("images: who waits for an import is told of its images", async 
   assertEquals(told, [transaction, id]);
 });
 
-/** Has so many transactions wait for A, as so many uploads would. */
+/** Lets this many transactions wait for A, as after this many uploads. */
 async function crowd(hand: Hand, size: number): Promise<string> {
   const id = await hand.upload([A]);
   const { no } = await hand.seller("acme");
@@ -485,7 +485,7 @@ async function crowd(hand: Hand, size: number): Promise<string> {
   return id;
 }
 
-/** A worker in this thread, to which every download comes to this. */
+/** A worker in this thread, in which every download has this outcome. */
 function answering(outcome: ImageOutcome): SpawnWorker {
   return ({ message }) => {
     const send = (what: FromImageWorker) => queueMicrotask(() => message(what));
@@ -512,7 +512,7 @@ bothEngines.test("images: one write answers a bounded number of uploads, and the
   const job = await hand.claimOne();
   assertEquals((await hand.settle(job, stored())).length, 500);
   assertEquals((await hand.image(A)).state, "pending");
-  // Another version is requested meanwhile.
+  // Meanwhile another version is requested.
   const newer = await hand.upload([{ url: A, validator: 'etag "2"' }]);
   const portions: number[] = [];
   for (let n; (n = (await hand.settle(job, stored())).length) > 0;) {
@@ -623,7 +623,7 @@ async function mix(seed: number): Promise<void> {
   assertEquals(rest, [], `seed ${seed}`);
 }
 
-/** What counts against the image quota of a seller. */
+/** The usage that counts against a seller's image quota. */
 async function usedBy(hand: Hand, seller: string): Promise<number> {
   const { no } = await hand.seller(seller);
   const row = await hand.db.read((sql) =>
@@ -650,11 +650,11 @@ bothEngines.test("images: a stored copy counts against a quota until it is given
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), copyOf("aa", 9));
   assertEquals(await usedBy(hand, "acme"), 9);
-  // Fetched anew, with other bytes.
+  // Fetched again, with other bytes.
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), copyOf("bb", 20));
   assertEquals(await usedBy(hand, "acme"), 20);
-  // Its file is lost, and found again.
+  // Its file is lost, and fetched again.
   await hand.db.write((tx) => refetchCopies(tx, ["bb".repeat(32)], 0));
   assertEquals(await usedBy(hand, "acme"), 0);
   await hand.upload([A]);

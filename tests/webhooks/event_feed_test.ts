@@ -1,4 +1,4 @@
-/** Which events of a seller are listed, in which order, under which number. */
+/** Which events of a seller are listed, in which order, with which numbers. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError, type Tx } from "../../src/database/db.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
@@ -14,7 +14,7 @@ import { bothEngines } from "../support/engine.ts";
 import { Random, seedFrom } from "../support/random.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
-/** Where an event has its number from the start. */
+/** If an event has a number from the start. */
 
 const ALL: EventsQuery = {
   after: 0,
@@ -56,7 +56,7 @@ function storeMany(bench: WebhookBench, count: number) {
   });
 }
 
-/** Lists a part: the references, and the number of the last one. */
+/** Lists a part: the references, and the number of the last event. */
 async function list(
   { db, deps, seller }: WebhookBench,
   part: EventsQuery,
@@ -163,7 +163,10 @@ bothEngines.test("while nothing can be written, numbered events are listed, and 
   assertEquals((await list(bench, end, readonly)).last, 2);
 });
 
-/** As if the seller's last `count` events had come from another engine. */
+/**
+ * Removes the numbers of the seller's last `count` events, as if they came from
+ * another engine.
+ */
 function takeNumbers({ db, seller }: WebhookBench, count: number) {
   return db.write(async (tx) => {
     await tx.run(

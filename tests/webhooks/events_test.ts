@@ -26,7 +26,7 @@ bothEngines.test("event and delivery are one write, or none", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const first = await bench.emit("order-1");
-  // The second event's delivery asks for an id that is taken.
+  // The second event's delivery gets an id that is already taken.
   const ids = [crypto.randomUUID(), first.deliveryId!];
   const woken = bench.signals.deliveries.count;
   await assertRejects(() =>
@@ -59,7 +59,7 @@ bothEngines.test("one reference can be another event for another trigger or sell
 
 bothEngines.test("changes between the reading of an event and its write count", async () => {
   await using bench = await WebhookBench.open();
-  /** Hands an event in; `between` comes before its first write. */
+  /** Sends an event; `between` runs before its first write. */
   const handIn = (reference: string, between: (tx: Tx) => Promise<unknown>) => {
     let before: Promise<unknown> | undefined;
     const db: Db = Object.assign(Object.create(bench.db), {
@@ -94,7 +94,9 @@ bothEngines.test("an event is handed in again when nobody knows whether it was s
   await using bench = await WebhookBench.open();
   await bench.register();
   const unsure = new DbError("unsure", "broken on purpose");
-  /** The first `broken` writes are stored, or not, and nobody learns of it. */
+  /**
+   * The first `broken` writes are stored, or not, and their answers are lost.
+   */
   const handIn = (reference: string, broken: number, isStored: boolean) => {
     const db: Db = Object.assign(Object.create(bench.db), {
       write: async (...args: Parameters<Db["write"]>) => {

@@ -1,4 +1,4 @@
-/** What triggers mean, as the operator says it. */
+/** The operator's descriptions of triggers. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { MEANING_EXAMPLE } from "../../src/contracts/examples.ts";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";

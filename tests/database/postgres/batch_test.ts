@@ -1,4 +1,4 @@
-/** Statements that are sent together, with one Sync at their end. */
+/** Statements that are sent together, with one Sync at the end. */
 import { assertEquals } from "@std/assert";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import type { DbError } from "../../../src/database/db.ts";
@@ -9,7 +9,8 @@ const server = await ownServer();
 
 Deno.test("statements after a failed one fail with it, and succeed the next time", async () => {
   const url = await server.database({ empty: true });
-  // One connection writes, so the same statements are prepared on it or not.
+  // With one connection for writes, it is known which statements are already
+  // prepared.
   await using stack = new AsyncDisposableStack();
   const db = await openPostgres({ url, migrations: COUNTERS, connections: 2 });
   stack.defer(() => db.close());

@@ -1,4 +1,4 @@
-/** The order of change while transactions end in any order. */
+/** The order of changes if transactions end in any order. */
 import { assert, assertEquals } from "@std/assert";
 import {
   type ChangeCursor,
@@ -21,7 +21,7 @@ const server = await ownServer();
 
 const API = { roles: ["api"] as const };
 
-/** A reader of the feed, which keeps its place. */
+/** A reader of the feed, which keeps its cursor. */
 class Follower {
   readonly #db: Db;
   place: ChangeCursor;
@@ -31,13 +31,13 @@ class Follower {
     this.place = place;
   }
 
-  /** As `news`, when all changes that were made can be read. */
+  /** Like `news`, once all changes can be read. */
   async allNews(): Promise<string[]> {
     await until(() => allShown(this.#db));
     return await this.news();
   }
 
-  /** SKUs of what is new; of what was deleted, too. */
+  /** SKUs of new changes, including deletions. */
   async news(): Promise<string[]> {
     const changes = await this.#db.read((sql) =>
       changedProducts(sql, this.place, 1_000)
@@ -143,7 +143,8 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
   const folder = await Deno.makeTempDir({ dir: fastParent });
   const config = { roles: ["api"] as const, databaseUrl: url };
   let place: ChangeCursor;
-  // As after a restore on a new server: what is stored is far ahead of it.
+  // As after a restore on a new server: the stored numbers are far ahead of the
+  // server's.
   const ahead = 4_000_000_000;
   {
     await using app = await boot({ config });
@@ -162,7 +163,7 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
       ...FIRST_CHANGE,
       change: ahead,
     });
-    // Not yet: the horizon is behind what is stored.
+    // Not yet, because the horizon is behind the stored numbers.
     assertEquals(await all.news(), []);
   }
   {
@@ -178,7 +179,7 @@ Deno.test("cursors stay good when the server's transactions begin anew", async (
     });
     assertEquals(await follower.allNews(), ["A"]);
 
-    // To the other engine, and from it to a server that is behind.
+    // To the other engine, and from there to a server whose numbers are behind.
     const file = await openSqlite(`${folder}/seller.db`);
     await copyDatabase(db, file, () => {});
     await file.close();

@@ -1,4 +1,4 @@
-/** What several whole services do to the same rows at the same time. */
+/** Several complete services that change the same rows at the same time. */
 import { assert, assertEquals } from "@std/assert";
 import {
   boot,
@@ -110,7 +110,8 @@ Deno.test("writes to one product are applied in the order of their answers", asy
     );
     assertEquals(quantity, i);
   }
-  // A rule between two fields holds, though each process changes only one.
+  // A rule between two fields holds although each process changes only one of
+  // them.
   const price = (app: number, field: string, value: number) =>
     service.apps[app].call(
       `/seller_api/products/A/attribute/${field}/${value}`,
@@ -285,7 +286,7 @@ Deno.test("sellers that bring the same new images at once all have their way", a
   assertEquals(deadlocks, 0);
 });
 
-/** Hands an event in; `number` is its reference. */
+/** Sends an event; `number` is its reference. */
 async function handIn(app: TestApp, number: number | string) {
   const answer = await app.call("/operator_api/events", {
     ...OPERATOR,
@@ -308,9 +309,9 @@ async function pullEvents(app: TestApp, after: string, query = "") {
 }
 
 /**
- * Another process of a service; from `hold` on its commits wait until what that
- * returns is disposed of, also by a test that fails: the process could not end
- * else, and would hide why.
+ * Another process of a service. From `hold` on, its commits wait until the
+ * result is disposed of, also if the test fails: otherwise the process could
+ * not end, and would hide why.
  */
 async function bootHeld({ apps: [app] }: Replicas) {
   let held: Promise<void> | undefined;
@@ -332,7 +333,7 @@ async function bootHeld({ apps: [app] }: Replicas) {
   return { slow, hold };
 }
 
-/** Waits until a numbering waits for the lock that another one holds. */
+/** Waits until a numbering waits for the lock of another one. */
 function untilNumberingWaits(service: Replicas): Promise<void> {
   return until(async () => {
     const { n } = await service.row<{ n: number }>(

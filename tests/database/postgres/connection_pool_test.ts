@@ -1,4 +1,4 @@
-/** Connections to servers that change. */
+/** The connection pool when the server changes. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DbError } from "../../../src/database/db.ts";
 import {
@@ -8,7 +8,7 @@ import {
 import type { Servers } from "../../../src/database/postgres/servers.ts";
 import { systemClock } from "../../../src/deps.ts";
 
-/** Nothing listens there. */
+/** No program listens there. */
 const settings = { host: "127.0.0.1", port: 1 };
 
 Deno.test("servers that change all the time are not tried for ever", async () => {

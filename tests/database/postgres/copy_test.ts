@@ -1,4 +1,4 @@
-/** A service's database on its way to PostgreSQL and back. */
+/** Copies the database of a service to PostgreSQL and back. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TABLES } from "../../../src/database/copy.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";

@@ -1,4 +1,4 @@
-/** Passwords and encryption, as the URL of the database asks for them. */
+/** Passwords and encryption, as the URL of the database requires them. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DbError } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";

@@ -6,7 +6,7 @@
  */
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 
-/** Enough for connections, statements and compiled code to be there. */
+/** Warms up connections, statements and compiled code. */
 const BEFORE = 1_000;
 const MEASURED = 2_000;
 const AT_ONCE = 50;

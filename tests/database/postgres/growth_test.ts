@@ -1,10 +1,12 @@
-/** The engine runs for months: nothing of a transaction may stay in memory. */
+/**
+ * The engine runs for months, so nothing of a transaction may stay in memory.
+ */
 import { assert } from "@std/assert";
 import { ownServer } from "../../support/postgres.ts";
 
 const server = await ownServer();
 
-/** On each measurement there are some bytes that are nobody's. */
+/** Each measurement has some bytes of noise. */
 const BYTES = 100;
 
 Deno.test("a read and a write leave nothing on the heap", async () => {

@@ -13,6 +13,6 @@ Deno.test("killed one by one, all at once and with their server, processes keep 
   console.log(figures);
   assertGreater(figures.imagesStored, 0);
   assertGreater(figures.connectionsCut, 0);
-  // Without these nothing was killed in the middle of anything.
+  // Otherwise nothing was killed in the middle of a request.
   assertGreater(figures.refused + figures.unanswered, 0);
 });

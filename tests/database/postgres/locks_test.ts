@@ -1,6 +1,6 @@
 /**
- * Two processes at the same rows, one of them between its look and its commit.
- * Each test fails when the lock that it speaks of is taken out.
+ * Two processes use the same rows, one of them between its read and its commit.
+ * Each test fails if the lock that it is about is removed.
  */
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -98,8 +98,8 @@ class Two implements AsyncDisposable {
   }
 
   /**
-   * Runs `first`, and `second` as soon as `first` has made its look (the first
-   * query that `isLook` knows); goes on when `second` is over or waits.
+   * Runs `first`, and starts `second` as soon as `first` has made the query
+   * that `isLook` recognises; continues when `second` has ended or waits.
    */
   async interleave<T>(
     first: (tx: Tx) => Promise<unknown>,
@@ -172,7 +172,7 @@ class Two implements AsyncDisposable {
     await requestImages(tx, upload, waiting, taken, 0);
   }
 
-  /** The claim of the image that an upload asked for. */
+  /** Claims the image that an upload requested. */
   async claim(db: Db, url = URL_A): Promise<ClaimedImage> {
     await db.write((tx) =>
       tx.run("UPDATE images SET origin = url WHERE url = ?", [url], "any")
@@ -273,7 +273,7 @@ Deno.test("an image that ends and a part of its import do not block each other",
     );
     await insertImportImages(tx, sellerNo, importId);
     await tx.run("UPDATE transactions SET import_id = ?", [importId], 1);
-    // It shows the image, and a later part of the import takes it away.
+    // It shows the image, and a later part of the import removes it.
     await tx.run(
       `INSERT INTO products (seller_no, id, sku, change_no, status, created_at,
          updated_at, availability, price, currency, condition, title,
@@ -504,7 +504,7 @@ Deno.test("processes take turns at deleting what a removed seller left", async (
   ]);
 });
 
-/** An event taken in, as `ingest.ts` does it. */
+/** Ingests an event as `ingest.ts` does. */
 async function ingest(tx: Tx, { no }: Caller): Promise<void> {
   const eventId = deps.ids.uuid();
   const webhook = (await findWebhook(tx, no, TRIGGER))!;

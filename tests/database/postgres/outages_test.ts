@@ -1,4 +1,4 @@
-/** A server that goes away, comes back, or cuts connections. */
+/** A server that becomes unreachable, comes back, or breaks connections. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DbError, LOCK_WAIT_MS } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
@@ -107,7 +107,7 @@ Deno.test("/readyz leaves out a backlog that cannot be counted, and does not wai
   const [api] = service.apps;
   const ask = () => api.call("/readyz", { key: "operator" });
   const names = (answer: Answer) => answer.xml.children.map(({ name }) => name);
-  // On a busy machine a count may take too long, too.
+  // On a busy machine a count may also take too long.
   const isWhole = async () => names(await ask()).includes("backlog");
   await until(isWhole, "the backlog");
   const locked = Promise.withResolvers<void>();

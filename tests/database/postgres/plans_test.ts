@@ -1,4 +1,4 @@
-/** How PostgreSQL carries out the statements of the service. */
+/** How PostgreSQL executes the statements of the service. */
 import { assert, assertEquals } from "@std/assert";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
 import { claimRows } from "../../../src/jobs/lease_queue.ts";
@@ -8,7 +8,7 @@ const server = await sharedServer();
 
 Deno.test("no statement with an index reads a whole table because it was small once", async () => {
   const url = await server.database();
-  // Each table is as small as PostgreSQL can know it.
+  // PostgreSQL's statistics show each table as small as possible.
   await server.sql(new URL(url).pathname.slice(1), "ANALYZE");
   const db = await openPostgres({ url });
   try {
@@ -49,7 +49,7 @@ Deno.test("no plan claims more rows of a queue than its limit", async () => {
         [],
         "any",
       );
-      // A plan that it prefers where it knows of hardly any rows.
+      // A plan that it prefers for tables with hardly any rows.
       for (const way of ["hashjoin", "hashagg", "sort", "material"]) {
         await tx.run(`SET LOCAL enable_${way} = off`, [], "any");
       }

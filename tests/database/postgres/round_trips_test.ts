@@ -25,7 +25,7 @@ Deno.test("round trips of an upload, an attribute update, a claim of images and 
   });
   const count = (...texts: string[]) => trips.find(...texts).roundTrips;
 
-  // What it decides by; all that it writes; the commit.
+  // The reads for the decision; all its writes; the commit.
   await app.upload(product("A") + product("B"));
   assertEquals(count("INSERT INTO transactions", "INSERT INTO products"), 3);
 
@@ -38,7 +38,7 @@ Deno.test("round trips of an upload, an attribute update, a claim of images and 
     Array.from({ length: 20 }, (_, n) => product(`D-${n}`, more)).join("");
   await app.upload(products());
   await app.upload(products("<brand>x</brand>"));
-  // What it decides by; all that it writes; the commit.
+  // The reads for the decision; all its writes; the commit.
   assertEquals(
     trips.find("UPDATE products SET change_no", "brand = ").groups,
     3,
@@ -63,9 +63,9 @@ Deno.test("round trips of an upload, an attribute update, a claim of images and 
     trips.seen.some(({ sent }) => sent.includes("last_answer"))
   );
   await until(() => sink.received.length > 0);
-  // What it decides by; all that it writes; the commit.
+  // The reads for the decision; all its writes; the commit.
   await until(() => count("UPDATE delivery_attempts SET") >= 3);
-  // The claim, what it sends, the commit.
+  // The claim, the payload, the commit.
   assertEquals(count("UPDATE deliveries SET due_at = NULL"), 3);
   assertEquals(count("UPDATE delivery_attempts SET"), 3);
 
@@ -107,7 +107,7 @@ Deno.test("events of one seller that come at once take one round trip", async ()
   const references = Array.from({ length: 19 }, (_, n) => `order-${n}`);
   const ids = await Promise.all(references.map(handIn));
   assertEquals(new Set(ids).size, 19);
-  // The service has transactions of its own, too.
+  // The service also has other transactions.
   const most = trips.seen.slice(from)
     .filter(({ sent }) => sent.includes("order-"))
     .reduce((most, { roundTrips }) => Math.max(most, roundTrips), 0);

@@ -1,4 +1,4 @@
-/** Several hosts in the URL of the database, of which one accepts writes. */
+/** Several hosts in the URL of the database, one of which accepts writes. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
@@ -10,7 +10,7 @@ import { ReplicatedServers, set } from "../../support/replication.ts";
 import { bootReplicas } from "../../support/replicas.ts";
 import { stopwatch } from "../../support/starvation.ts";
 
-/** Servers that know nothing of each other, each behind a proxy. */
+/** Independent servers, each behind a proxy. */
 class Two implements AsyncDisposable {
   readonly servers: readonly PostgresServer[];
   readonly proxies: readonly Proxy[];
@@ -20,7 +20,7 @@ class Two implements AsyncDisposable {
     this.proxies = servers.map(({ port }) => new Proxy(port));
   }
 
-  /** The first accepts writes. */
+  /** The first server accepts writes. */
   static async start(): Promise<Two> {
     const two = new Two(
       await Promise.all([PostgresServer.start(), PostgresServer.start()]),
@@ -42,7 +42,7 @@ class Two implements AsyncDisposable {
     return `postgres://postgres@${hosts}/schema?target_session_attrs=read-write`;
   }
 
-  /** Which of them a database reads from. */
+  /** The server from which a database reads. */
   async readBy(db: Db): Promise<number> {
     const row = await db.read((sql) =>
       sql.get<{ port: number }>("SELECT inet_server_port() AS port")
@@ -106,7 +106,7 @@ Deno.test("a host that is found after the end is not used", async () => {
     "that writes are refused, so that it looks for another host",
   );
   await db.close();
-  // A search that goes on would open connections again, and fail.
+  // A search that continued would open connections again, and fail.
   await two.servers[1].sql("postgres", "SELECT pg_sleep(0.5)");
 });
 
@@ -122,10 +122,10 @@ Deno.test("a host that hangs is left for one that accepts writes, with what wait
     await Promise.all([two.readBy(db), count(db)]);
     two.proxies[0].hang(["answers"]);
     const taken = stopwatch();
-    // Of each kind one is sent, and one waits for its connection.
+    // Of each kind, one has been sent, and one waits for its connection.
     const waiting = [0, 1].flatMap(() => [two.readBy(db), count(db)]);
     await two.acceptWrites(1);
-    // The listening connection asks, and gets no answer.
+    // The listening connection sends a check, and gets no answer.
     clock.advance(4_000);
     assertEquals(await Promise.all(waiting), [1, 1, 1, 1]);
     const took = taken();

@@ -1,4 +1,4 @@
-/** Writes that share a transaction, of which one makes a mistake. */
+/** Writes that share a transaction, one of which fails. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError, type Tx } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
@@ -9,10 +9,10 @@ import { ownServer } from "../../support/postgres.ts";
 
 const server = await ownServer();
 
-/** What the table refuses. */
+/** A statement that the table refuses. */
 const REFUSED = "UPDATE counters SET n = -1 WHERE name = 'a'";
 
-/** Where one connection writes, writes that come together run together. */
+/** With one connection for writes, writes that arrive together run together. */
 async function open({ connections = 2, clock = systemClock } = {}) {
   const url = await server.database({ empty: true });
   const migrations = COUNTERS;
@@ -60,7 +60,7 @@ Deno.test("a write that others undo again and again is soon run by itself", asyn
   addBad();
   await share(db, "a", async (tx) => {
     calls++;
-    // Each time it runs again there is a new one that fails.
+    // Each time it runs again, there is another write that fails.
     if (calls < 50) addBad();
     await add()(tx);
   });
@@ -105,7 +105,7 @@ Deno.test("a write behind one that runs by itself begins beside it", async () =>
     await add()(tx);
     if (!isTried) {
       isTried = true;
-      clock.advance(5); // Later, nobody comes to wake the other one.
+      clock.advance(5); // Later, nothing else would wake the other one.
       throw new Error("no");
     }
     await over.promise;

@@ -1,7 +1,7 @@
 /**
- * Writes of one seller in two processes, one of them held before its commit:
- * who touches the same rows waits for it, and nobody else. Each test fails when
- * the lock that it speaks of is taken out, or is the seller's.
+ * Writes of one seller in two processes, one of which is held before its
+ * commit: writes of the same rows wait for it, and others do not. Each test
+ * fails if the lock that it is about is removed, or locks the whole seller.
  */
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -37,7 +37,7 @@ class Held implements AsyncDisposable {
       config: { ...app.config },
       seller: { id: app.sellerId, key: app.key },
       deps: { beforeCommit: () => hook.held?.commit },
-      // A held commit of a maintenance job would hold up the other's.
+      // A held commit of a maintenance job would delay the other's.
       app: { maintain: false },
     });
     const held = new Held(service, slow);
@@ -53,8 +53,8 @@ class Held implements AsyncDisposable {
 
   /**
    * Holds `first` before its commit while `second` runs in the other process,
-   * until that is over or waits for a lock. Returns the kind of that lock, null
-   * where it did not wait. The write of `first` is known by a table.
+   * until that has ended or waits for a lock. Returns the kind of that lock, or
+   * null if it did not wait. The write of `first` is recognised by a table.
    */
   async run<A, B>(
     first: (app: TestApp) => Promise<A>,
@@ -120,7 +120,7 @@ Deno.test("writes of other products of the seller do not wait", async () => {
     (app) => put(app, "NEW-1", "A"),
     async (app) => [
       await set(app, "B", "quantity", 5),
-      // One of each two may count in the same shard as the one that is held.
+      // One of each two may use the same shard of a counter as the held one.
       await Promise.any(
         ["C", "D"].map((sku) => change(app, sku, "<brand>x</brand>")),
       ),
@@ -174,7 +174,7 @@ Deno.test("a deletion and an upload of the product come one after the other", as
     (app) => app.call("/seller_api/products/A", { method: "DELETE" }),
     (app) => change(app, "A", "<brand>x</brand>"),
   );
-  // It would be new, and lacks what a new one needs.
+  // It would be new, and lacks fields of a new product.
   assertEquals([first.status, waited, second.status], [200, true, 422]);
 });
 

@@ -1,7 +1,8 @@
 /**
- * Random interleavings of writes, connections and transactions that end in every
- * way, against what the queues of writes promise. Nothing here is a server: each
- * seed is a world of its own, and thousands of them take seconds.
+ * Random interleavings of writes, connections and transactions that end in
+ * every possible way, checked against the properties of the write queues. There
+ * is no server: each seed is a separate world, and thousands of them take
+ * seconds.
  */
 import { assert, assertEquals, AssertionError } from "@std/assert";
 import { DbError, NO_METER } from "../../../src/database/db.ts";
@@ -15,12 +16,12 @@ import {
 import { TestClock } from "../../support/clock.ts";
 import { Random, seedFrom } from "../../support/random.ts";
 
-/** What becomes of a write in a transaction that is still open. */
+/** The outcome of a write in a transaction that is still open. */
 interface Called {
   write: WaitingWrite;
-  /** It throws this. */
+  /** The error that it throws. */
   error?: unknown;
-  /** It has written, or a statement has failed. */
+  /** Whether it has written, or a statement has failed. */
   spoils: boolean;
 }
 
@@ -28,20 +29,20 @@ const SEEDS = 500;
 const STEPS = 80;
 /** Connections. */
 const LIMIT = 4;
-/** How often a write is run at most: once for each that may undo it, and 6. */
+/** The most runs of a write: once for each write that may undo it, and 6. */
 const MOST_RUNS = 70;
 
-/** What a write does whenever it runs. */
+/** The behaviour of a write in each run. */
 type Habit =
   | "fine"
   | "refuses" // throws before it has written
   | "fails" // throws after it has written
-  | "careless" // a statement fails whose result it does not await
+  | "careless" // a statement fails whose result is not awaited
   | "constraint" // a statement fails
   | "busy" // waits too long for a lock
-  | "deadlock" // a few times; then it is fine
-  | "taken" // a few times; then it is fine
-  | "passed over"; // its failure is not known before the commit
+  | "deadlock" // a few times; then it succeeds
+  | "taken" // a few times; then it succeeds
+  | "passed over"; // its failure only becomes known at the commit
 
 const HABITS: readonly Habit[] = [
   "refuses",
@@ -57,7 +58,7 @@ const HABITS: readonly Habit[] = [
 const failure = (kind: ConstructorParameters<typeof PostgresError>[0]) =>
   new PostgresError(kind, new Error(kind));
 
-/** A write, and what became of it. */
+/** A write and its outcome. */
 class Asked {
   readonly name: number;
   readonly habit: Habit;
@@ -65,11 +66,11 @@ class Asked {
   readonly waiting: WaitingWrite;
   runs = 0;
   isRunning = false;
-  /** It was part of a transaction. */
+  /** Whether it was part of a transaction. */
   hasBegun = false;
   settled: "fulfilled" | "rejected" | null = null;
   error: unknown = null;
-  /** How often what passes happens yet. */
+  /** How often a passing failure is still to occur. */
   faults: number;
 
   constructor(
@@ -99,7 +100,7 @@ class Asked {
     };
   }
 
-  /** Of those of one line, one runs at a time, in the order of the calls. */
+  /** Writes with the same line run one at a time, in the order of the calls. */
   get line(): string | null {
     const { shared, order } = this.options;
     return shared ? `${shared.kind} ${shared.key}` : order ?? null;
@@ -140,19 +141,21 @@ class World {
   readonly #queues: WriteQueues;
   readonly #asked = new Map<WaitingWrite, Asked>();
   readonly #unsettled = new Set<Asked>();
-  /** What happens some time. */
+  /** Events that may happen next, in any order. */
   readonly #pending: (() => void)[] = [];
   #connecting = 0;
   #connections = 0;
-  /** Who waits for a connection. */
+  /** Callers that wait for a connection. */
   readonly #waiting: (() => void)[] = [];
-  /** How many run, by the name of their queue. */
+  /** Running transactions by the name of their queue. */
   readonly #transactions = new Map<string, number>();
-  /** What does not hold in a transaction, whose errors are no news. */
+  /**
+   * A violation inside a transaction, whose errors would otherwise be ignored.
+   */
   #broken: AssertionError | null = null;
-  /** Errors that are not the fault of those that they reject. */
+  /** Errors that reject writes which did not cause them. */
   readonly #outages = new Set<unknown>();
-  /** Names of the writes of a line that were committed. */
+  /** Names of committed writes, by line. */
   readonly #committed = new Map<string, number[]>();
 
   constructor(seed: number) {
@@ -212,7 +215,7 @@ class World {
     this.#queues.add(asked.waiting, options);
   }
 
-  /** One of what is pending happens. */
+  /** One pending event happens. */
   #happen(): void {
     const at = this.#random.below(this.#pending.length);
     this.#pending.splice(at, 1)[0]();
@@ -234,7 +237,7 @@ class World {
     }
   }
 
-  /** The connection goes to who waits for one. */
+  /** Gives the connection to the next caller that waits for one. */
   #giveBack(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#connections--;
@@ -257,9 +260,9 @@ class World {
     for (const write of writes) {
       const one = write.call();
       called.push(one);
-      // Who waited too long with it is refused, too.
+      // Writes that waited too long behind it are rejected as well.
       if (write.habit === "busy") this.#outage(one.error);
-      // Those after it cannot do anything.
+      // The writes after it cannot do anything.
       if (called.at(-1)!.spoils) break;
     }
     const spoils = called.find(({ spoils }) => spoils);
@@ -278,7 +281,7 @@ class World {
     return null;
   }
 
-  /** Writes share a transaction only if they may. */
+  /** Writes share a transaction only if that is allowed. */
   #begin(order: string | null, writes: readonly Asked[]): void {
     assertEquals(writes.map((write) => write.options.order ?? null)[0], order);
     assert(writes.length <= 64);
@@ -336,17 +339,17 @@ class World {
     return list[this.#random.below(list.length)];
   }
 
-  /** No write that may begin waits beside a free place. */
+  /** No write that may begin waits while a slot is free. */
   #check(): void {
     if (this.#broken !== null) throw this.#broken;
     assertEquals(this.#queues.oldestWaitMs(), 0);
     assert(this.#connections <= LIMIT);
-    // Nobody knows for which of them a connection is awaited.
+    // It is unknown for which of them a connection is being opened.
     if (this.#connecting > 0) return;
     for (const one of this.#unsettled) {
       if (one.settled !== null) this.#unsettled.delete(one);
     }
-    // Whose turn is next may have no free place.
+    // The write that is next may have no free slot.
     const total = this.#transactions.values().reduce((sum, n) => sum + n, 0);
     if (total === LIMIT) return;
     for (const [name, all] of Map.groupBy(this.#unsettled, queueOf)) {
@@ -377,15 +380,18 @@ class World {
   }
 }
 
-/** Habits of writes that can be committed. */
+/** Behaviours of writes that can be committed. */
 const ENDS_WELL: ReadonlySet<Habit> = new Set(["fine", "deadlock", "taken"]);
 
-/** Those with one name take turns, or share transactions. */
+/**
+ * The name of a write's queue; writes of one queue take turns, or share
+ * transactions.
+ */
 function queueOf({ options: { shared, order, owner } }: Asked): string {
   return shared ? `shared ${shared.kind}` : order ?? `owner ${owner}`;
 }
 
-/** How many transactions of its queue may run. */
+/** How many transactions of a queue may run. */
 function limitOf({ options: { shared, order, owner } }: Asked): number {
   if (order !== undefined) return 1;
   return shared !== undefined || owner !== undefined ? LIMIT / 2 : LIMIT;
@@ -413,7 +419,7 @@ function isOwn({ habit, error }: Asked): boolean {
   }
 }
 
-/** Lets all that is ready go on. */
+/** Lets everything run that is ready. */
 async function turn(): Promise<void> {
   for (let n = 0; n < 30; n++) await null;
 }

@@ -1,4 +1,4 @@
-/** Numbers of changes on SQLite, which no row counts. */
+/** Change numbers on SQLite, for which no row is a counter. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { type Clock, systemClock, systemIds } from "../../../src/deps.ts";
@@ -19,7 +19,7 @@ import { addSeller } from "../../../src/sellers/seller_rows.ts";
 import type { Services } from "../../../src/services.ts";
 import { makeDataDir } from "../../support/data_dir.ts";
 
-/** Of SQLite's WAL, with its header. */
+/** A page of SQLite's WAL, with its header. */
 const PAGE = 4_120;
 const NOON = Date.UTC(2026, 10, 20, 12);
 
@@ -68,7 +68,7 @@ class Catalogue implements AsyncDisposable {
   }
 }
 
-/** SKU, number and time of each product, in the order of change. */
+/** SKU, number and time of each product, in the order of changes. */
 function order(db: Db): Promise<[string, number, number][]> {
   return db.read(async (sql) => {
     const events = await changedProducts(sql, FIRST_CHANGE, 100);

@@ -1,4 +1,4 @@
-/** Single calls of SQLite that fail, and what follows them. */
+/** Single calls of SQLite that fail, and the consequences. */
 import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError } from "../../../src/database/db.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../support/failing_sqlite.ts";
 import { temporaryFolder } from "../../support/process.ts";
 
-/** A database of which calls fail. */
+/** A database some calls of which fail. */
 class Store implements AsyncDisposable {
   file = "";
   db!: Db;
@@ -30,7 +30,7 @@ class Store implements AsyncDisposable {
       migrations: COUNTERS,
       deps: { connectSqlite: failingSqlite((call) => store.fail(call)) },
     });
-    // One that failed says so again.
+    // A database whose close has failed fails again.
     store.#stack.defer(() => store.db.close().catch(() => {}));
     return store;
   }

@@ -1,4 +1,4 @@
-/** A disk that is full, and a clock that goes back, under the whole service. */
+/** The whole service with a full disk, and with a clock that is set back. */
 import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../../src/deps.ts";
 import {
@@ -34,7 +34,7 @@ Deno.test("on a full disk, writes are refused whole, reads go on, and it recover
   assertEquals((await app.upload(product("before"))).status, 200);
   await pages(app, await pages(app));
   const long = `<description>${"x".repeat(4_000)}</description>`;
-  // More than the pages that the migrations left free.
+  // More than the free pages that the migrations left.
   const many = Array.from({ length: 200 }, (_, n) => product(`p-${n}`, long));
   const answers = await Promise.all([
     app.upload(many.join("")),
@@ -59,12 +59,12 @@ Deno.test("on a full disk, writes are refused whole, reads go on, and it recover
   assertEquals((await app.call("/readyz", { key: null })).status, 200);
 });
 
-/** Everything the service does, with a clock that a test sets. */
+/** A service with work of all kinds, and a clock that the test sets. */
 class Shop implements AsyncDisposable {
   readonly images = new ImageHost();
   readonly sink = new WebhookSink();
   app!: TestApp;
-  /** Milliseconds between its clock and the true one. */
+  /** Milliseconds between its clock and the real one. */
   offset = 0;
 
   static async open(): Promise<Shop> {
@@ -80,7 +80,8 @@ class Shop implements AsyncDisposable {
         rateLimit: 6_000,
         roles: ["api", "images", "webhooks"],
       },
-      // What hangs does so until it is released, however busy the machine is.
+      // Hanging hosts hang until they are released, however busy the machine
+      // is.
       app: { imageRole: { answerMs: 120_000 } },
     });
     const body = "<webhook><trigger>order_created</trigger>" +

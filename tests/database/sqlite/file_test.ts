@@ -1,4 +1,4 @@
-/** The file of a database: who may read it, and what becomes of it. */
+/** The file of a database: its permissions, and its removal. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError } from "../../../src/database/db.ts";
 import { openDatabase } from "../../../src/database/open.ts";
@@ -26,8 +26,9 @@ function modes(folder: string): string[] {
 }
 
 /**
- * Another process reads the counter, counts it up and checks the file; SQLite
- * shares the files of a database among all connections of a process.
+ * Another process reads the counter, increases it and checks the file. A
+ * separate process is needed because SQLite shares files among all connections
+ * of a process.
  */
 async function elsewhere(
   file: string,
@@ -72,7 +73,7 @@ Deno.test("a file that cannot be looked at is not called missing", async () => {
   const place = { databaseUrl: null, databasePool: 2, databaseShards: 32 };
   const kind = (dataDir: string) => kindOf(openDatabase({ ...place, dataDir }));
   assertEquals(await kind(folder.path), "missing");
-  // A link to itself: unlike a missing permission, it stops root as well.
+  // A link to itself: unlike a missing permission, it also stops root.
   const file = `${folder.path}/seller.db`;
   await Deno.symlink(file, file);
   assertEquals(await kind(folder.path), "readonly");
@@ -92,7 +93,7 @@ Deno.test("nothing is written to a file that was removed or replaced 10 ms ago",
   await Deno.copyFile(`${file}.away`, file);
   const refused = await assertRejects(() => db.write(add()), DbError);
   assert(refused.message.includes(file), refused.message);
-  // What was written before anybody looked comes back with the file.
+  // What was written before anybody noticed comes back with the file.
   await Deno.rename(`${file}.away`, file);
   await db.write(add());
   assertEquals(await valueOf(db), 3);
@@ -112,7 +113,7 @@ for (const companion of ["-wal", "-shm"]) {
     const refused = await assertRejects(() => db.write(add()), DbError);
     assertEquals(refused.kind, "removed");
     assert(refused.message.includes(file + companion), refused.message);
-    // Another process goes on from what was acknowledged.
+    // Another process continues from what was acknowledged.
     const other = await elsewhere(file);
     assertEquals(other.value, 1);
     assertEquals(await kindOf(valueOf(db)), "removed");

@@ -1,4 +1,4 @@
-/** Locks that another connection holds: what waits for them, and how long. */
+/** Locks of another connection: which calls wait for them, and how long. */
 import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Db, DbError } from "../../../src/database/db.ts";
@@ -13,7 +13,7 @@ import { TestClock, until } from "../../support/clock.ts";
 import { add, COUNTERS, valueOf } from "../../support/counters.ts";
 import { stopwatch } from "../../support/starvation.ts";
 
-/** A database on a clock that stands still, and somebody else at its file. */
+/** A database with a stopped clock, and another connection to its file. */
 class Shared implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync({ dir: fastParent });
   readonly file = `${this.folder}/seller.db`;
@@ -34,7 +34,7 @@ class Shared implements AsyncDisposable {
     return openSqlite(this.file, { migrations: COUNTERS, deps, ...options });
   }
 
-  /** Another connection runs these statements and keeps what they lock. */
+  /** Another connection runs these statements and keeps their locks. */
   lock(...statements: string[]): void {
     this.#other = new DatabaseSync(this.file);
     for (const statement of statements) this.#other.exec(statement);
@@ -45,7 +45,7 @@ class Shared implements AsyncDisposable {
     this.#other = null;
   }
 
-  /** Advances the clock until `fn` holds. */
+  /** Advances the clock until `fn` is true. */
   async advanceUntil(fn: () => boolean, stepMs = 10): Promise<void> {
     await until(() => {
       if (!fn()) this.clock.advance(stepMs);
@@ -60,7 +60,7 @@ class Shared implements AsyncDisposable {
   }
 }
 
-/** What becomes of a promise, and when by the clock. */
+/** The outcome of a promise, and its time by the clock. */
 class Outcome {
   kind: string | null = null;
   at = 0;
@@ -170,7 +170,7 @@ Deno.test("a heavy write is not overtaken for ever where two processes write", a
   const commitMs = 400;
   const deps = {
     clock,
-    // Pauses between two attempts are as long as they may be.
+    // The longest possible pauses between two attempts.
     ids: { ...systemIds, random: () => new Uint8Array([255]) },
     beforeCommit: () => sleep(commitMs),
   };
@@ -193,7 +193,7 @@ Deno.test("a heavy write is not overtaken for ever where two processes write", a
     while (!isOver) await db.write(add());
   };
   const others = [other(), light()].map((one) => new Outcome(one, clock));
-  // So that it looks for the lock at other moments than they do.
+  // So that it tries to get the lock at other times than they do.
   const begun = clock.monotonic();
   await shared.advanceUntil(() => clock.monotonic() === begun + 107, 1);
   const heavy = new Outcome(db.write(add("a", 100), { heavy: true }), clock);

@@ -1,4 +1,4 @@
-/** SQLite finds what a look at a queue wants by an index. */
+/** SQLite reads queues by an index. */
 import { assert, assertEquals } from "@std/assert";
 import {
   type Param,
@@ -98,7 +98,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
   });
   const scans = plans.filter((detail) =>
     /^SCAN/.test(detail) &&
-    // Of these there are as many as are found, or held.
+    // These have as many rows as are returned, or held.
     !/^SCAN (waiting|origins)$/.test(detail) &&
     !/ INDEX images_leases$/.test(detail)
   );
@@ -133,7 +133,7 @@ Deno.test("images: no end reads all that wait for it", async () => {
   assertEquals(details.filter((detail) => /TEMP B-TREE/.test(detail)), []);
 });
 
-/** What the engine plans for every statement that `fn` runs. */
+/** SQLite's plans for every statement that `fn` runs. */
 async function plans(
   bench: Pick<WebhookBench, "db">,
   fn: (tx: Tx) => Promise<unknown>,
@@ -221,7 +221,7 @@ Deno.test("lists of products find their rows in an index, in its order", async (
     "SEARCH products USING INDEX products_sku",
   ]);
   assert(changes[0].includes("INDEX products_changes"), changes.join("\n"));
-  // Only what has the same number is sorted.
+  // Only rows with the same number are sorted.
   assertEquals(
     [...filtered, ...ofGtin, ...bySku, ...changes].filter((d) =>
       d.includes("B-TREE")

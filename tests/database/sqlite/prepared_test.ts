@@ -6,7 +6,7 @@ import { SqliteConnection } from "../../../src/database/sqlite/connection.ts";
 
 declare module "node:sqlite" {
   interface DatabaseSync {
-    /** Missing in Deno's types; Node.js has it since 24.10. */
+    /** Deno's types lack it; Node.js has it since 24.10. */
     setAuthorizer(decide: () => number): void;
   }
 }
@@ -15,7 +15,7 @@ Deno.test("SQLite: a statement with a bound LIMIT is not prepared again", async 
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE t (id INTEGER PRIMARY KEY)");
   let prepared = 0;
-  // Called for each part of a statement while it is prepared.
+  // Called for each part of a statement while the statement is prepared.
   database.setAuthorizer(() => {
     prepared++;
     return 0;

@@ -1,4 +1,7 @@
-/** What is SQLite's own below the storage seam; `db_test.ts` has the rest. */
+/**
+ * Properties of SQLite below the storage seam; `db_test.ts` has those of both
+ * engines.
+ */
 import { DatabaseSync } from "node:sqlite";
 import { clearImmediate, setImmediate } from "node:timers";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -138,7 +141,7 @@ Deno.test("a full disk rejects every write of the group and recovers", async () 
       : outcome.status
   );
   assertEquals(kinds[1], "full");
-  // Whatever the engine undid, an answer and the disk must agree.
+  // Whatever the engine undid, the answer must match the disk.
   assertEquals(await valueOf(db), kinds[0] === "fulfilled" ? 1 : 0);
   await db.write((tx) => tx.get(`PRAGMA max_page_count = ${pages + 1_000}`));
   await db.write(fill);
@@ -163,7 +166,7 @@ Deno.test("a full disk that undoes a transaction leaves nothing of it behind", a
     ]);
     return [status, await valueOf(db)];
   };
-  // What the write asked for beside what failed, or after it.
+  // Other statements of the write, beside or after the failed one.
   assertEquals(
     await beside((tx) => Promise.all([fill(tx), add("a", 10)(tx)])),
     ["rejected", 101],
@@ -175,7 +178,8 @@ Deno.test("a full disk that undoes a transaction leaves nothing of it behind", a
     }),
     ["rejected", 202],
   );
-  // What the others of its commit would do without their transaction.
+  // The effect of the other writes of its commit if they ran outside their
+  // transaction.
   assertEquals(await beside((tx) => fill(tx).catch(() => {})), [
     "rejected",
     303,
@@ -237,7 +241,7 @@ Deno.test("SQLite: others have their turn between commits that take long", async
   let commits = 0;
   const beforeCommit = () => {
     commits++;
-    // As a disk does that takes so long to flush: nothing else runs.
+    // A disk that takes long to flush: meanwhile nothing else runs.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   };
   const deps = { beforeCommit };
@@ -295,7 +299,7 @@ Deno.test("SQLite: a write that fails before it wrote does not repeat the others
     return calls;
   };
   assertEquals(await callsBeside((tx) => tx.get("SELECT 1")), 2);
-  // The first was undone with what failed, and called again.
+  // The first write was undone together with the failed one, and called again.
   assertEquals(await callsBeside(add("a", 100)), 3);
   const returning = "UPDATE counters SET n = n + 100 RETURNING n";
   assertEquals(
@@ -324,7 +328,7 @@ Deno.test("SQLite: what is around a write that fails shares two commits", async 
   );
   assertEquals(rejected, [60]);
   assertEquals(await valueOf(db), 99);
-  // Sixty twice, what failed twice, the others once.
+  // Sixty writes twice, the failed one twice, the others once.
   assertEquals([commits.size, calls], [2, 161]);
 });
 
@@ -345,7 +349,7 @@ Deno.test("a log in use has its full length at once, and what is committed survi
   assert(wal > 16 * 1_024 * 1_024, "its full length");
   await fill("more", 1_024 * 1_024);
   assertEquals((await db.sizes()).wal, wal, "overwritten, not extended");
-  // What is on the disk if the process is killed now.
+  // The state of the disk if the process were killed now.
   const killed = `${file}-killed`;
   await Deno.copyFile(file, killed);
   await Deno.copyFile(`${file}-wal`, `${killed}-wal`);

@@ -1,7 +1,6 @@
 /**
- * What every store of images does: a folder, object storage, those of the
- * simulation; and real object storage where SELLER_IMAGE_STORE and SELLER_S3_…
- * name one.
+ * Properties of every image store: a folder, object storage, the simulated
+ * ones; and real object storage if SELLER_IMAGE_STORE and SELLER_S3_… are set.
  */
 import {
   assert,
@@ -29,7 +28,7 @@ import { configOf, S3Server } from "../../support/s3_server.ts";
 import { SimulatedStore } from "../../simulation/image_store.ts";
 import type { Scheduler } from "../../simulation/scheduler.ts";
 
-/** More than is kept in memory, and no whole number of pieces. */
+/** More than is kept in memory, and not a multiple of a piece. */
 const LARGE = Uint8Array.from({ length: 600_001 }, (_, n) => n % 251);
 const SMALL = new TextEncoder().encode("a small image");
 const NEVER = new AbortController().signal;
@@ -64,7 +63,7 @@ async function bytesOf(
   return bytes;
 }
 
-/** Real time, of which nothing is waited for. */
+/** Real time, without waiting for it. */
 const HURRIED: Scheduler = {
   time: 0,
   faulty: false,
@@ -129,7 +128,7 @@ onEach("what is kept can be read, whole and in part", async (store) => {
     assertEquals(await bytesOf(store, file, range), bytes.slice(3, 10));
     const found = await store.stat(file);
     assertEquals([found?.name, found?.bytes], [file, bytes.length]);
-    // The protocol tells whole seconds; some servers round up.
+    // The protocol has whole seconds; some servers round up.
     assert(found!.written >= before - 1_000, "written now");
     assert(found!.written <= Date.now() + 1_000, "written now");
   }
@@ -235,7 +234,7 @@ onEach("a reader that goes away leaves nothing open", async (store) => {
   assertEquals(await bytesOf(store, file), LARGE);
 });
 
-/** Calls `check` with a folder, which exists and is empty, and its store. */
+/** Calls `check` with an existing, empty folder and its store. */
 function onFolder(
   rule: string,
   check: (folder: string, store: ImageStore) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Object storage that does not do what it should. */
+/** Object storage that behaves wrongly. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
 import { systemClock } from "../../../src/deps.ts";
@@ -36,7 +36,9 @@ async function putEmpty(client: S3Client, file: string): Promise<void> {
   await answer?.drop();
 }
 
-/** Fails in this way, with this in the message, and without the secret. */
+/**
+ * Fails with this kind, with this text in the message, and without the secret.
+ */
 async function fails(
   doing: Promise<unknown>,
   kind: StoreErrorKind,

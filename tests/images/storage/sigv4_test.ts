@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { credentialOf, signatureOf } from "../../support/sigv4.ts";
 
-/** The examples of Amazon's description, "Signature Calculations". */
+/** The examples in Amazon's description, "Signature Calculations". */
 const SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 const EMPTY =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

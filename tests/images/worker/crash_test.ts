@@ -1,4 +1,4 @@
-/** The real program with the image role, killed, and split in two. */
+/** The real program with the image role: killed, and in two processes. */
 import { noImport } from "../../support/image_bench.ts";
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ class Service {
     });
   }
 
-  /** One product for each image; answers the transaction's id. */
+  /** A product for each image; returns the transaction's id. */
   async upload(program: Program, urls: readonly string[]): Promise<string> {
     const products = urls.map((url, n) =>
       `<product><sku>${n}</sku><title>t</title><price currency="SEK">1</price>` +
@@ -102,7 +102,7 @@ Deno.test("images: a killed process loses no image and fetches none twice", asyn
     program.kill("SIGKILL");
   }
   host.release();
-  // As if fifteen seconds had gone by, in which no lease was renewed.
+  // As if fifteen seconds had passed in which no lease was renewed.
   const db = await openSqlite(join(folder.path, "seller.db"));
   await db.write((tx) =>
     tx.run(

@@ -1,4 +1,7 @@
-/** The fetcher of the image worker, with hosts and a disk that a test holds. */
+/**
+ * The fetcher of the image worker, with hosts and a disk that the test
+ * controls.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { ImageFetcher } from "../../../src/images/worker/download.ts";
 import { newJobMark } from "../../../src/images/worker/job_mark.ts";
@@ -15,15 +18,15 @@ const GIF = Uint8Array.from(
 
 type Step = "answer" | "body" | "keep" | "discard";
 
-/** Every answer, read and write waits until the test lets it go on. */
+/** Every answer, read and write waits until the test lets it continue. */
 class Fetching {
   readonly clock = new TestClock();
   readonly abort = new AbortController();
   readonly fetcher: ImageFetcher;
-  /** What waits, and how to let it go on or fail. */
+  /** What waits, and how to let it continue or fail. */
   readonly waiting: { step: Step; end: (fails: boolean) => void }[] = [];
   asked = 0;
-  /** Of the jobs that ended, by what they came to. */
+  /** Ended jobs, by outcome. */
   readonly ended: string[] = [];
 
   constructor() {
@@ -59,7 +62,7 @@ class Fetching {
     this.waiting.splice(which, 1)[0].end(fails);
   }
 
-  /** Lets everything go on until all jobs have ended, or nothing moves. */
+  /** Lets everything continue until all jobs have ended, or nothing changes. */
   async finish(check = () => {}): Promise<void> {
     await settle(100);
     while (this.waiting.length > 0) {
@@ -107,7 +110,7 @@ class Fetching {
   }
 }
 
-/** Downloads, failures and aborts in an order that follows from the seed. */
+/** Downloads, failures and aborts in an order determined by the seed. */
 async function interleave(seed: number): Promise<void> {
   const random = new Random(seed);
   const fetching = new Fetching();

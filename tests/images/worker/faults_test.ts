@@ -1,4 +1,4 @@
-/** What ends the image worker takes neither the service nor a job with it. */
+/** Faults that end the image worker end neither the service nor a job. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { RunningClock, TestClock, until } from "../../support/clock.ts";
 import type { ImageCounts } from "../../../src/catalogue/transaction.ts";
@@ -18,7 +18,7 @@ import { type Poison, poisonedImage } from "./poison.ts";
 
 const FAULTY = new URL("./faulty_worker.ts", import.meta.url);
 
-/** A worker may take ten to start on a busy machine. */
+/** A worker may take ten beats to start on a busy machine. */
 const BEAT_MS = 1_000;
 /** How much faster than real time the clock goes while a worker hangs. */
 const HANG_SPEED = 20;
@@ -26,21 +26,21 @@ const HANG_SPEED = 20;
 const deaths = (bench: ImageBench) =>
   bench.log.filter(({ event }) => event === "image_worker_died");
 
-/** Those that a job is to blame for; a busy machine may add others. */
+/** Deaths that a job caused; a busy machine may cause others. */
 const blamedDeaths = (bench: ImageBench) =>
   deaths(bench).filter(({ inspecting }) => inspecting !== undefined);
 
 const good = (host: ImageHost, count: number) =>
   Array.from({ length: count }, (_, n) => `${host.url}/good/${n}.png`);
 
-/** Serves a poisoned image; answers its URL. */
+/** Serves a poisoned image; returns its URL. */
 function serve(host: ImageHost, poison: Poison, name: string = poison): string {
   const path = `/poisoned/${name}.png`;
   host.answers.set(path, () => new Response(poisonedImage(poison)));
   return host.url + path;
 }
 
-/** Jobs for whose sake a worker died, of those that are not given up. */
+/** Jobs blamed for the death of a worker, among those that are not given up. */
 async function blamed(bench: ImageBench): Promise<unknown[]> {
   return await bench.db.read((sql) =>
     sql.all("SELECT url FROM images WHERE crashes > 0")
@@ -48,9 +48,9 @@ async function blamed(bench: ImageBench): Promise<unknown[]> {
 }
 
 /**
- * A bench of which the workers hang, at an image that makes them, until it is
- * closed or `release` is called. Time goes fast while one does: a new worker
- * takes its real time to start.
+ * A bench whose workers hang at an image that makes them hang, until the bench
+ * is closed or `release` is called. The clock runs fast while one hangs; a new
+ * worker takes real time to start.
  */
 class HangingBench extends ImageBench {
   readonly #clock: RunningClock;
@@ -66,7 +66,7 @@ class HangingBench extends ImageBench {
     Deno.writeTextFileSync(this.#flag, "");
   }
 
-  /** As `finished`. */
+  /** See `ImageBench.finished`. */
   override async finished(
     transactionId: string,
     seller?: string,
@@ -97,7 +97,7 @@ class HangingBench extends ImageBench {
   }
 }
 
-/** One poisoned image among good ones: those arrive, it is given up. */
+/** One poisoned image among good ones: those are stored, and it is given up. */
 async function isGivenUp(
   poison: Poison,
   expected: { deaths: number; why: RegExp },
@@ -139,7 +139,7 @@ Deno.test("image worker: a hang at an image", () =>
 Deno.test("image worker: out of memory at an image", () =>
   isGivenUp("memory", {
     deaths: 2,
-    // It may live on and have lost what it was doing, or was told.
+    // The worker may survive and have lost its work, or messages.
     why: /memory|no sign of life|ended|lost a job|stopped at an image/,
   }));
 
@@ -160,7 +160,7 @@ Deno.test("image worker: an error at an image is logged, and ends nothing", asyn
   assertEquals(faults.map(({ error }) => error), ["Error: thrown on purpose"]);
 });
 
-/** Whatever else ends the worker costs no job anything. */
+/** Any other end of the worker costs no job an attempt. */
 async function blamesNobody(fault: string, why: RegExp): Promise<void> {
   await using host = new ImageHost();
   await using bench = new ImageBench({
@@ -296,7 +296,8 @@ Deno.test("image worker: one that waits for a slow store does not count as hung"
   using end = new DisposableStack();
   end.defer(() => released.resolve(null));
   await until(() => storing() === 20, "all to wait for the store");
-  // Longer than a silent worker is waited for, which may wait for a processor.
+  // Longer than a silent worker is tolerated, which may be waiting for a
+  // processor.
   clock.speed = 4;
   const later = clock.monotonic() + 15 * BEAT_MS;
   await until(() => clock.monotonic() > later);
@@ -333,7 +334,10 @@ Deno.test("image worker: one that never gets going is tried again after a pause"
   }
 });
 
-/** In this thread. Lets every image wait for ever; a beat says that one may go on. */
+/**
+ * In this thread. Lets every image wait for ever; its beats report that one may
+ * continue.
+ */
 const forgetful: SpawnWorker = ({ message }) => {
   const jobs: ImageProgress[] = [];
   const tell = (what: FromImageWorker) => queueMicrotask(() => message(what));
@@ -376,7 +380,7 @@ Deno.test("image worker: jobs that stand still in it are no movement, and it tel
   assertEquals([role.progress, role.oldestWaitMs()], [progress, 1_000]);
 });
 
-/** Hears what it is told, and breaks every download off. */
+/** Receives its messages, and breaks off every download. */
 const INTERRUPTING = `
 import { parentPort } from "node:worker_threads";
 const outcome = { kind: "interrupted" };
@@ -437,7 +441,7 @@ Deno.test("image worker: a full disk costs no attempt, for however long, and all
   const id = await bench.upload(
     Array.from({ length: 20 }, (_, n) => `${host.url}/good/${n}.png`),
   );
-  // Longer than every schedule; the small probe succeeds, the images do not.
+  // Longer than every schedule; the small probe succeeds, the images fail.
   await bench.pass(clock, 300_000);
   await until(() => role.trouble() !== null, "trouble");
   for (const image of await bench.unsettled(id)) {

@@ -1,8 +1,7 @@
 /**
- * The real image worker, which falls ill when it inspects a poisoned image, when
- * it is sent a URL with a certain name in it, or while there is a file of a
- * certain name in the data folder.
- * Only tests start it.
+ * The real image worker, which develops a fault when it inspects a poisoned
+ * image, when it gets a URL that contains a certain name, or while a file with
+ * a certain name exists in the data folder. Only tests start it.
  */
 import { parentPort } from "node:worker_threads";
 import { ImageWorker } from "../../../src/images/worker/image_worker.ts";
@@ -15,13 +14,13 @@ import { type Poison, POISONS } from "./poison.ts";
 
 const BUSY_MS = 300;
 
-/** What befalls it while it inspects a poisoned image. */
+/** The fault when it inspects a poisoned image. */
 const POISONED: Record<Poison, () => void> = {
   throw: () => {
     throw new Error("thrown on purpose");
   },
   exit: () => Deno.exit(7),
-  // A busy loop at first; the rest costs no time of the processor.
+  // A busy loop at first; then it sleeps, which takes no processor time.
   hang: () => {
     const end = performance.now() + BUSY_MS;
     const isFirst = !exists(hangFlag);
@@ -44,7 +43,7 @@ DataView.prototype.getUint32 = function (at: number, little?: boolean): number {
   return value;
 };
 
-/** What befalls it, once, when it is sent a URL with such a name in it. */
+/** The fault, once, when it gets a URL that contains such a name. */
 const FAULTS: Record<string, () => void> = {
   "fault-throw": () => {
     throw new Error("thrown on purpose");
@@ -56,7 +55,7 @@ const FAULTS: Record<string, () => void> = {
   "fault-memory": POISONED.memory,
 };
 
-/** What goes wrong whatever it is sent, while there is a file of this name. */
+/** Faults independent of its messages, while a file with this name exists. */
 const AILMENTS: Record<string, (isThere: () => boolean) => void> = {
   "worker-dead": () => Deno.exit(7),
   "worker-hung": (isThere) => {
@@ -70,15 +69,15 @@ function pause(ms: number): void {
 }
 
 let dataDir = "";
-// A worker that hangs does so while there is a file of this name.
+// A worker that hangs does so while a file with this name exists.
 let stuckFlag = "";
 // Has a letter for each worker that has hung.
 let hangFlag = "";
-// Says that one has fallen ill, or lost something, at a URL already.
+// Exists once a worker has had a fault, or lost something, at a URL.
 let faultFlag = "";
-// As on a full disk, while there is a file of this name beside the images.
+// The disk is full while a file with this name exists beside the images.
 let fullFlag = "";
-// As when the disk does not answer, while there is one of this name.
+// The disk does not answer while a file with this name exists.
 let stallFlag = "";
 const write = Deno.FsFile.prototype.writeSync;
 Deno.FsFile.prototype.writeSync = function (bytes: Uint8Array): number {
@@ -92,7 +91,7 @@ Deno.FsFile.prototype.writeSync = function (bytes: Uint8Array): number {
   return write.call(this, bytes);
 };
 
-// Never reports what becomes of the first URL with "fault-lost" in it.
+// Never reports the outcome of the first URL that contains "fault-lost".
 const lost = new Set<string>();
 const post = parentPort?.postMessage.bind(parentPort);
 if (parentPort !== null) {
@@ -107,7 +106,7 @@ if (parentPort !== null) {
     );
 }
 
-/** Before the worker hears it. */
+/** Called before the worker receives the message. */
 function fallIll(message: ToImageWorker): void {
   if (message.type === "start") {
     dataDir = `${message.settings.store.folder}/..`;
@@ -129,7 +128,7 @@ function isFirst(): boolean {
   return true;
 }
 
-/** When the worker has heard it. */
+/** Called after the worker has received the message. */
 function failAt(message: ToImageWorker): void {
   if (message.type !== "fetch") return;
   for (const { id, url } of message.tasks) {

@@ -1,8 +1,8 @@
 /**
- * Prints, as JSON, the bytes that stay on the heap of each image that was
- * fetched, by kind of store:
+ * Prints, as JSON, how many bytes stay on the heap for each fetched image, by
+ * kind of store:
  *
- *   deno run -A --v8-flags=--expose-gc tests/images/worker/growth.ts
+ * deno run -A --v8-flags=--expose-gc tests/images/worker/growth.ts
  */
 import { systemClock, systemIds } from "../../../src/deps.ts";
 import {
@@ -18,7 +18,7 @@ import { ImageHost } from "../../support/image_host.ts";
 import { temporaryFolder } from "../../support/process.ts";
 import { S3Server } from "../../support/s3_server.ts";
 
-/** Enough for buffers, connections and compiled code to be there. */
+/** Warms up buffers, connections and compiled code. */
 const BEFORE = 400;
 const MEASURED = 800;
 const AT_ONCE = 16;
@@ -29,7 +29,8 @@ declare global {
 }
 
 async function heapBytes(): Promise<number> {
-  // What a finalizer or a closing connection lets go of is garbage only then.
+  // Objects released by a finalizer or a closing connection become garbage only
+  // then.
   for (let n = 0; n < 3; n++) {
     globalThis.gc();
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -48,7 +49,7 @@ async function growth(store: ImageStore): Promise<number> {
       throw error;
     },
   });
-  // One for all, as the worker has it.
+  // One signal for all, as in the worker.
   const { signal } = new AbortController();
   const url = `${host.url}/good/a.png`;
   const fetchAll = async (count: number) => {

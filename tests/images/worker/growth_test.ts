@@ -1,7 +1,9 @@
-/** The image worker runs for months: nothing of an image may stay in memory. */
+/**
+ * The image worker runs for months, so nothing of an image may stay in memory.
+ */
 import { assert } from "@std/assert";
 
-/** On each measurement there are some dozens of bytes that are nobody's. */
+/** Each measurement has some dozens of bytes of noise. */
 const BYTES = 400;
 
 Deno.test("a fetched image leaves nothing on the heap", async () => {

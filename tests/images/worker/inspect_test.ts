@@ -148,13 +148,13 @@ Deno.test("inspectImage() inflates the texts of a PNG no further than 1 MiB", ()
 const bytesOfText = (text: string) =>
   new Uint8Array(Buffer.from(text, "latin1"));
 
-/** `start`, then `piece` again and again. */
+/** `start`, followed by repetitions of `piece`. */
 function repeated(start: Uint8Array, piece: string, bytes: number): Uint8Array {
   const rest = Buffer.alloc(bytes - start.length, piece, "latin1");
   return new Uint8Array(Buffer.concat([start, rest]));
 }
 
-/** How often the bytes are read or searched during `work`. */
+/** How often bytes are read or searched during `work`. */
 function countReads(work: () => void): number {
   let reads = 0;
   const patched: [object, string][] = [
@@ -182,7 +182,7 @@ function countReads(work: () => void): number {
   return reads;
 }
 
-/** The most reads that one step may take; more is a loop that takes none. */
+/** The most reads of one step; more would be a loop without steps. */
 const READS_PER_STEP = 6;
 
 function assertWithinBudget(bytes: Uint8Array, what: string): void {
@@ -193,7 +193,7 @@ function assertWithinBudget(bytes: Uint8Array, what: string): void {
 const sound = (type: string) => picture(`a.${type}`)!;
 const FRAME = "\xff\xc0\0\x11\x08\0\x10\0\x10\x03";
 
-/** Beginnings, and what may follow them for as long as an image may be. */
+/** Beginnings, with repeated pieces that fill the longest image. */
 const HOSTILE: readonly (readonly [Uint8Array, string])[] = [
   [bytesOfText("\xff\xd8\xff"), "\xff"],
   [bytesOfText("\xff\xd8\xff"), "\0\xff"],
@@ -237,7 +237,7 @@ Deno.test("inspectImage() takes no more steps than its budget for damaged images
   for (let round = 0; round < 3_000; round++) {
     const bytes = seeds[random.below(seeds.length)].slice();
     for (let change = random.below(8); change > 0; change--) {
-      // Where the header is, more often.
+      // More often where the header is.
       const at = random.below(random.below(2) === 0 ? 64 : bytes.length);
       bytes[at] = random.below(3) === 0 ? 0xff : random.below(256);
     }
@@ -290,7 +290,7 @@ Deno.test({
   name: "corpus: every sound image is taken, with its size, whatever its label",
   ignore,
   fn() {
-    // Two GIFs whose frames stick out: Pillow enlarges the canvas to them.
+    // Two GIFs with frames that exceed the canvas: Pillow enlarges it.
     const enlarged = ["imagers-oob.gif", "imagers-issue_1455_oversized.gif"];
     for (const entry of entries) {
       if (entry.class !== "ok" && entry.class !== "mislabelled") continue;

@@ -16,7 +16,9 @@ function takeAll(slots: DownloadLimits, source: DownloadSource): number {
   return taken;
 }
 
-/** Nothing is in flight; sellers whose downloads are prompt, and slow ones. */
+/**
+ * Nothing is in flight; some sellers have prompt downloads, others slow ones.
+ */
 function empty(prompt: readonly string[] = [], slow: readonly string[] = []) {
   const history = new OriginHistory();
   const clock = new TestClock();

@@ -1,7 +1,7 @@
-/** Images at whose sight the faulty worker falls ill. */
+/** Images at which the faulty worker develops a fault. */
 import { picture } from "../../../src/sandbox/pictures.ts";
 
-/** By the width that they say they have. */
+/** The faults, by the width in the image's header. */
 export const POISONS = {
   throw: 0xfa170001,
   exit: 0xfa170002,
@@ -11,7 +11,7 @@ export const POISONS = {
 
 export type Poison = keyof typeof POISONS;
 
-/** A PNG that does this to the faulty worker when its header is read. */
+/** A PNG that causes this fault when its header is read. */
 export function poisonedImage(poison: Poison): Uint8Array<ArrayBuffer> {
   const bytes = picture("a.png")!;
   new DataView(bytes.buffer).setUint32(16, POISONS[poison]);

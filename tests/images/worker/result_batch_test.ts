@@ -3,7 +3,7 @@ import { ResultBatch } from "../../../src/images/worker/result_batch.ts";
 import type { FetchedImage } from "../../../src/images/rows/outcomes.ts";
 import { TestClock } from "../../support/clock.ts";
 
-/** A batch, and the ids of what it has sent. */
+/** A batch, and the ids that it has sent. */
 function batch() {
   const clock = new TestClock(0);
   const sent: string[][] = [];

@@ -1,6 +1,6 @@
 /**
- * The image role. What becomes of the rows at each outcome, `rows_test.ts` tries
- * on both engines; so what a host may answer is tried on one here.
+ * The image role. `rows_test.ts` tests the rows at each outcome on both
+ * engines; here, the answers of hosts are tested on one engine.
  */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ import { type Asked, ImageBench, noImport } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { bothEngines } from "../../support/engine.ts";
 
-/** Waits until the role has looked at the rows twice more. */
+/** Waits until the role has made two more steps. */
 async function looked(bench: ImageBench): Promise<void> {
   const { db } = bench;
   const read = db.read;
@@ -40,7 +40,7 @@ const all = (stored: number, failed = 0, reused = 0) => ({
   failed,
 });
 
-/** Time stands still but for `advance`; the worker's signs of life are rare. */
+/** The clock only advances with `advance`; the worker's beats are rare. */
 function frozen(): { bench: ImageBench; clock: TestClock } {
   const clock = new TestClock(Date.now());
   const bench = new ImageBench({
@@ -50,7 +50,7 @@ function frozen(): { bench: ImageBench; clock: TestClock } {
   return { bench, clock };
 }
 
-/** Waits until the first image has had so many attempts. */
+/** Waits until the first image has had this many attempts. */
 async function attempted(
   bench: ImageBench,
   id: string,
@@ -168,7 +168,7 @@ Deno.test("images: Retry-After is waited for", async () => {
   const id = await bench.upload([`${host.url}/busy/a.png`]);
   await attempted(bench, id, 1);
   clock.advance(30_000);
-  // Something else that goes through shows that this one was passed over.
+  // Another download that ends shows that this one was skipped.
   await bench.finished(await bench.upload([`${host.url}/good/b.png`]));
   assertEquals(host.count("/busy/a.png"), 1);
   clock.advance(30_001);
@@ -345,7 +345,7 @@ Deno.test("images: what is due behind many origins that wait is found at once", 
   );
   const role = bench.startRole();
   await until(() => role.trouble() === null, "the worker to be ready");
-  // Less than three of the looks of a role that has nothing to do.
+  // Less than three steps of an idle role.
   let passed = 0;
   await until(async () => {
     if (passed < 1_500) clock.advance(10);
@@ -491,7 +491,7 @@ bothEngines.test("images: what a stopped process held goes on at once elsewhere"
   assertEquals(bench.log.filter(({ level }) => level === "error"), []);
   host.release();
   bench.startRole();
-  // The clock stands still: no lease can have run out.
+  // The clock is stopped, so no lease can have expired.
   assertEquals(await bench.finished(id), all(2));
 });
 
@@ -528,7 +528,7 @@ bothEngines.test("images: a write that fails takes no slot and loses no image", 
   let broken = false;
   db.write = ((fn, options) =>
     broken
-      // A new reason each time, so that each is in the log.
+      // A new reason each time, so that each failure is logged.
       ? Promise.reject(new DbError("busy", `broken, ${crypto.randomUUID()}`))
       : write(fn, options)) as typeof db.write;
   const paths = Array.from({ length: 200 }, (_, n) => `/good/${n}.png`);
@@ -537,7 +537,7 @@ bothEngines.test("images: a write that fails takes no slot and loses no image", 
   bench.startRole();
   const failures = () =>
     bench.log.filter(({ event }) => event === "loop_step_failed").length;
-  // Every failed round planned anew; before, each kept its slots.
+  // Every failed round plans anew; in an earlier version, each kept its slots.
   for (let round = 1; round <= 40; round++) {
     await until(() => {
       bench.signals.images.notify();
@@ -619,7 +619,7 @@ bothEngines.test("images: after an outage others may renew their leases before t
     )
   );
   const lease = async () => (await bench.image(url)).lease_id;
-  // As after an outage of the database: nobody has looked for a minute.
+  // As after an outage of the database: there was no step for a minute.
   clock.advance(60_000);
   await looked(bench);
   assertEquals(await lease(), "other", "it may not have been able to renew it");
@@ -660,7 +660,7 @@ bothEngines.test("images: a role whose step never ends is started anew from its 
   keeper.start();
   const id = await bench.upload([url]);
   await until(() => host.count("/hang/a.png") === 1, "the GET");
-  // Until the role is made anew no read ends, whoever asks for it.
+  // Until the role is restarted no read ends.
   db.read = () => new Promise(() => {});
   const events = () => log.map(({ event }) => event);
   await until(() => {

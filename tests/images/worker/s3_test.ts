@@ -1,4 +1,4 @@
-/** The image role with its images in object storage. */
+/** The image role with object storage. */
 import { assert, assertEquals } from "@std/assert";
 import { systemClock } from "../../../src/deps.ts";
 import { pruneImages } from "../../../src/images/retention.ts";
@@ -39,12 +39,15 @@ function imageKeys(server: S3Server): string[] {
   return [...server.objects.keys()].filter((key) => !isProbe(key));
 }
 
-/** Names of images below the prefix, in order. */
+/** Names of images below the prefix, sorted. */
 function stored(server: S3Server): string[] {
   return imageKeys(server).map((key) => key.replace("shop/images/", "")).sort();
 }
 
-/** Waits until the storage is known to work, so that a download fails first. */
+/**
+ * Waits until the storage was probed, so that the next failure is that of a
+ * download.
+ */
 async function probed(server: S3Server, role: ImageRole): Promise<void> {
   await until(() => [...server.objects.keys()].some(isProbe), "the probe");
   await until(() => role.trouble() === null, "a worker");
@@ -114,7 +117,7 @@ Deno.test("object storage: away for longer than every retry, then back: no attem
   away = true;
   const names = Array.from({ length: 12 }, (_, n) => `${n}.png`);
   const id = await bench.upload(names.map((n) => `${host.url}/good/${n}`));
-  // On a clock that stands still, so that what failed first is the store.
+  // With a stopped clock, so that the first failure is that of the store.
   await until(
     () => bench.log.some(({ event }) => event === "image_store_failed"),
     "trouble",
@@ -215,7 +218,7 @@ Deno.test("object storage: a missing object is fetched again, once a list can be
   const failed = () => bench.log.some(({ event }) => event === "upkeep_failed");
   await until(failed, "the look that failed");
   lists = true;
-  // More than once, as it may not have begun to wait when its failure is logged.
+  // Several times, because it may not wait yet when its failure is logged.
   await until(async () => {
     if (!listed) await bench.pass(clock, 60_000, 60_000);
     return listed;

@@ -1,4 +1,4 @@
-/** What is known of an image store that is not used. */
+/** The state of an image store that is not used. */
 import { assertEquals } from "@std/assert";
 import { systemDeps } from "../../../src/deps.ts";
 import type { ImageStore } from "../../../src/images/storage/blob_store.ts";

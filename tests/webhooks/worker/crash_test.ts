@@ -55,7 +55,7 @@ class Service {
     assertEquals(response.status, 200, await response.text());
   }
 
-  /** The event's id once it is acknowledged; null when the program died. */
+  /** The event's id once it is acknowledged; null if the program died. */
   async emit(
     program: Program,
     reference: string,
@@ -101,7 +101,8 @@ async function killed(program: Program): Promise<void> {
 Deno.test("whenever the program is killed, what it acknowledged arrives", async () => {
   await using folder = await temporaryFolder();
   await using sink = new WebhookSink();
-  // Accepts connections and says nothing: a kill between connect and receipt.
+  // Accepts connections and never answers: for a kill between connecting and
+  // receiving.
   const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const silentUrl = `http://127.0.0.1:${silent.addr.port}/`;
   const service = await Service.create(folder.path);
@@ -110,7 +111,7 @@ Deno.test("whenever the program is killed, what it acknowledged arrives", async 
     if (id !== null) acknowledged.push(id);
   };
 
-  // Received, and killed before the answer.
+  // Killed after the request was received, before the answer.
   let program = await service.start();
   await service.register(program, sink.url());
   await service.register(program, silentUrl, "order_paid");
@@ -128,7 +129,7 @@ Deno.test("whenever the program is killed, what it acknowledged arrives", async 
   sink.answering = () => new Response();
   const twice = idsAt(sink);
 
-  // Claimed and connected, and killed before it was received.
+  // Killed after claiming and connecting, before the request was received.
   program = await service.start();
   const connected = silent.accept();
   note(await service.emit(program, "connected", "order_paid"));
@@ -137,7 +138,7 @@ Deno.test("whenever the program is killed, what it acknowledged arrives", async 
   connection.close();
   silent.close();
 
-  // Killed at some moment of many: before, within and after commits and claims.
+  // Killed at random moments: before, during and after commits and claims.
   for (let round = 0; round < 4; round++) {
     program = await service.start();
     const emitting = Array.from({ length: 8 }, async (_, worker) => {

@@ -27,7 +27,7 @@ class Endpoints {
     return this.#places.size;
   }
 
-  /** Sends what may be sent; answers that. */
+  /** Sends what may be sent; returns it. */
   send(heads: readonly QueueHead[]): QueueHead[] {
     const flights = this.inFlight.shares(heads).flatMap(({ head, limit }) =>
       Array.from({ length: limit }, () => ({ ...head }))
@@ -38,7 +38,7 @@ class Endpoints {
     return flights;
   }
 
-  /** Has these answered after so long. */
+  /** Lets these be answered after this time. */
   answer(flights: readonly QueueHead[], ms: number): void {
     this.clock.advance(ms);
     for (const flight of flights) {

@@ -38,7 +38,7 @@ bothEngines.test("deliveries of another process are seen within two seconds", as
   assert(role.trouble() === null);
 });
 
-/** Claims as a process does that dies before it could send. */
+/** Claims deliveries like a process that dies before sending them. */
 async function claimAndDie(bench: WebhookBench): Promise<void> {
   const now = bench.clock.now();
   const [head] = await bench.db.read((sql) => queueHeads(sql, now));
@@ -89,7 +89,7 @@ bothEngines.test("beside other processes a lease is waited for", async () => {
   await new Promise((done) => setTimeout(done, 20));
   assertEquals(bench.sink.received.length, 0);
   bench.clock.advance(2 * SECOND);
-  // A look that was under way sleeps from when it ends.
+  // A step in progress sleeps from its end on.
   await until(() => {
     bench.clock.advance(10);
     return bench.sink.received.length > 0;
@@ -135,7 +135,7 @@ bothEngines.test("a result is not recorded under a lease that was lost", async (
   await bench.delivery(event, "delivered");
 });
 
-/** A delivery that is under way until `open` is called. */
+/** A delivery that is in flight until `open` is called. */
 async function beginDelivery(bench: WebhookBench) {
   const { open, opened } = gate();
   bench.sink.answering = async () => {
@@ -159,7 +159,7 @@ bothEngines.test("a lease is renewed while the endpoint takes its time", async (
     );
     return row!.lease_until;
   };
-  // In small steps, so that the clock does not run away from the database.
+  // In small steps, so that the database keeps up with the clock.
   for (let passed = 0; passed < 18 * SECOND; passed += SECOND / 2) {
     bench.clock.advance(SECOND / 2);
     await until(async () => await leased() - bench.clock.now() >= 5 * SECOND);
@@ -195,7 +195,7 @@ bothEngines.test("deliveries in progress are not sent again after a stall of thi
   await using bench = await WebhookBench.open();
   await bench.register();
   const { event, open } = await beginDelivery(bench);
-  // Its own lease has run out when it next looks.
+  // Its own lease has expired at its next check.
   bench.clock.advance(19 * SECOND);
   bench.signals.deliveries.notify();
   await new Promise((done) => setTimeout(done, 50));
@@ -229,7 +229,7 @@ bothEngines.test("deliveries of which the payloads cannot be read are not claime
     ((fn, options) =>
       write((tx) => fn(failing(tx)), options)) as typeof db.write;
   bench.start();
-  // As after any failure of a step.
+  // The pause after any failed step.
   await until(() => db.write === write, "the failure");
   await until(() => bench.clock.waiting > 0, "the pause of the role");
   assertEquals((await bench.delivery(event, "pending")).attempts, 0);

@@ -53,7 +53,7 @@ bothEngines.test("one is in flight to an endpoint while it fails", async () => {
   };
   for (let i = 1; i <= 6; i++) await bench.emit(`order-${i}`);
   for (const upTo of [1, 2, 3]) {
-    // The pause that follows a failure, a little longer with each.
+    // The pause after a failure, a little longer with each.
     bench.clock.advance(100);
     await until(() => hanging === upTo, `try ${upTo}`);
     await new Promise((done) => setTimeout(done, 20));
@@ -104,7 +104,7 @@ bothEngines.test("the delivery that has been due longest is sent first", async (
   const order = bench.sink.received.map(({ headers }) =>
     ids.indexOf(headers.get("webhook-id")!)
   );
-  // Four at once may overtake each other, and no more than that.
+  // Four at once may overtake each other, but no more.
   for (const [place, number] of order.entries()) {
     assert(Math.abs(place - number) < 4, order.join(" "));
   }

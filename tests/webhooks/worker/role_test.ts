@@ -29,10 +29,13 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
-/** Whether the package finds the signature right; it then parses JSON, in vain. */
+/**
+ * Whether the package accepts the signature; it then fails to parse XML as
+ * JSON.
+ */
 function verified(secret: string, { headers, text }: Received): boolean {
   try {
-    // The bench's clock is not the package's: the signature is made again.
+    // The package uses the real clock, so the signature is made again.
     const timestamp = Number(headers.get("webhook-timestamp"));
     const id = headers.get("webhook-id")!;
     const expected = new Webhook(secret)
@@ -225,7 +228,7 @@ bothEngines.test("five days of nothing but failure disable the webhook", async (
     assert(number < 20, "never disabled");
     await bench.emit(`order-${number++}`);
     await until(async () => {
-      // The pause that follows a failure, longer with each.
+      // The pause after a failure, longer with each.
       bench.clock.advance(SECOND);
       const states = (await bench.deliveries()).map(({ state }) => state);
       return ["retrying", "held"].includes(states[states.length - 1]);
@@ -388,7 +391,7 @@ bothEngines.test("every secret signs until the time that was promised, however o
     [refusal.code, refusal.headers],
     ["rate_limited", { "Retry-After": `${20 * 3_600}` }],
   );
-  // A seller's next secret is none of a webhook that has its own.
+  // A new secret of the seller does not affect a webhook with its own secret.
   const other = await bench.db.write((tx) =>
     rotateWebhookSecret(tx, bench.deps, bench.seller.id)
   );
