@@ -4,12 +4,13 @@
  * delay every delivery and image by an hour, and the operator would see only a
  * queue that does not progress.
  */
-import { reachableServers, type Tx } from "../database/db.ts";
+import { type Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import { type LeaseQueue, moveTimesBack } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";
 import { readPosition, writePosition } from "../jobs/positions.ts";
 import type { Signal } from "../jobs/signals.ts";
+import { sectionsOf } from "../database/sections.ts";
 
 const CHECK_MS = 1_000;
 /** Smaller changes are not worth a write; clocks are corrected all the time. */
@@ -80,9 +81,9 @@ export class ClockWatch {
   async #moveTimes({ queue, signal }: WatchedQueue, ms: number): Promise<void> {
     const { db, deps } = this.#services;
     deps.log.warn("clock_went_back", { ms, queue: queue.table });
-    for (const [n, part] of reachableServers(db).entries()) {
+    for (const [n, section] of sectionsOf(db).entries()) {
       const step = { name: `clock ${queue.table} ${n}`, ms };
-      await part.write(async (tx) => {
+      await section.write(async (tx) => {
         const now = deps.clock.now();
         if (await isFirst(tx, step, now)) {
           await moveTimesBack(tx, queue, now, ms);

@@ -49,14 +49,14 @@ const PORTIONS: readonly Portion[] = [
   ...tablesDeleted("rows"),
 ];
 /**
- * Tables that are copied to all servers. A seller's row cannot be deleted while
+ * Tables of which every section has a copy. A seller's row cannot be deleted while
  * another row refers to it; the job then starts again.
  */
 const DELETED_LAST: readonly Portion[] = tablesDeleted("last");
 
 /**
  * Deletes the rows of removed sellers, one seller after the other. Skips
- * sellers whose server is unreachable.
+ * sellers whose section is unreachable.
  */
 export function sweepRemovedSellers(
   { db }: { db: Pick<Db, "read" | "write" | "of"> },

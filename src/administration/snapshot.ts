@@ -9,6 +9,7 @@ import { Loop } from "../jobs/loop.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { lastBackup } from "../notices/backup_time.ts";
 import { countBacklog, countWebhooks, oldestDueMs } from "./backlog.ts";
+import { changeHorizon } from "../database/change_feed.ts";
 
 const EVERY_MS = 10_000;
 /** The interval of a timer whose delay measures the event loop's lag. */
@@ -107,7 +108,7 @@ export class Snapshot {
       const ms = await db.read((sql) => oldestDueMs(sql, name, now), single);
       queueOldestDue.set(ms / 1_000, name);
     }
-    const { below, next } = await db.read((sql) => sql.changeHorizon(), single);
+    const { below, next } = await db.read(changeHorizon, single);
     const at = deps.clock.monotonic();
     if (below === next || below !== this.#horizon.below) {
       this.#horizon = { below, since: at };

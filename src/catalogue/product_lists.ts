@@ -31,6 +31,7 @@ import {
   type ProductRow,
   toProduct,
 } from "./product_values.ts";
+import { type ChangeCursor, type ChangePlace, changeHorizon, resumeCursor } from "../database/change_feed.ts";
 
 export interface ProductFilter {
   gtin: string | null;
@@ -299,26 +300,6 @@ export interface OwnedProduct {
   owner: Owner;
 }
 
-/** A place in the order of change; later changes follow it. */
-export interface ChangePlace {
-  change: number;
-  productId: string;
-}
-
-/** How far a client of the feed has read. */
-export interface ChangeCursor extends ChangePlace {
-  /**
-   * Servers that were unreachable during the read, and the place at that time.
-   */
-  lacks?: { servers: readonly number[]; since: ChangePlace };
-}
-
-/** Before the first change. */
-export const FIRST_CHANGE: ChangeCursor = {
-  change: -1,
-  productId: BEFORE_ALL_IDS,
-};
-
 /** The tombstone of a deleted product. */
 export interface Tombstone {
   id: string;
@@ -344,11 +325,11 @@ export async function changedProducts(
   after: ChangeCursor,
   limit: number,
 ): Promise<ProductEvent[]> {
-  const { below, missing } = await sql.changeHorizon();
+  const { below, missing } = await changeHorizon(sql);
   const { lacks, ...from } = resumeCursor(after, missing);
-  const part = { after: from, below, limit };
-  const changed = await placesAfter(sql, "products", part);
-  const deleted = await placesAfter(sql, "deleted_products", part);
+  const range = { after: from, below, limit };
+  const changed = await placesAfter(sql, "products", range);
+  const deleted = await placesAfter(sql, "deleted_products", range);
   const places = [...changed, ...deleted].sort(byPlace).slice(0, limit);
   const last = places.at(-1);
   if (last === undefined) return [];
@@ -362,22 +343,6 @@ export async function changedProducts(
   ];
   return events.sort((a, b) => byPlace(a.cursor, b.cursor))
     .map((event) => ({ ...event, cursor: { ...event.cursor, lacks } }));
-}
-
-/**
- * The place where the feed continues. Unreachable servers are skipped; once one
- * is reachable again, the feed continues from the place at which it skipped
- * that server. So some products are repeated, each in its current version, and
- * none is missed.
- */
-function resumeCursor(
-  { lacks, ...place }: ChangeCursor,
-  missing: readonly number[],
-): ChangeCursor {
-  const isBack = lacks?.servers.some((id) => !missing.includes(id)) ?? false;
-  const from = isBack ? lacks!.since : place;
-  if (missing.length === 0) return from;
-  return { ...from, lacks: { servers: missing, since: lacks?.since ?? place } };
 }
 
 async function placesAfter(

@@ -61,8 +61,8 @@ type TransactionRow =
   & Record<string, number>;
 
 /**
- * Takes the seller as a parameter: on several servers a statement goes to one
- * of them only if each subquery has the seller's number.
+ * Takes the seller as a parameter: a statement goes to a single section of the
+ * database only if each subquery has the seller's number.
  */
 const UNDONE_BY = `(SELECT u.id FROM transactions u
    WHERE u.seller_no = ? AND u.undoes = transactions.id) AS undone_by`;

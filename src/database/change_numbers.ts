@@ -22,7 +22,7 @@
  * restored or copied from another server, or from the other engine.
  */
 
-import type { Change } from "./db.ts";
+import type { Change, DialectQuery } from "./db.ts";
 
 /** Numbers of one transaction on PostgreSQL; it has no more changes. */
 export const NUMBERS = 256;
@@ -71,9 +71,6 @@ export const POSTGRES_CHANGES = {
    */
   take: `SELECT ${numberOf("pg_current_xact_id()")} AS number,
        changed_at AS "notBefore" FROM change_counter`,
-  horizon: `SELECT ${numberOf("pg_snapshot_xmin(snapshot)")} AS below,
-       ${numberOf("pg_snapshot_xmax(snapshot)")} AS next
-     FROM change_counter, pg_current_snapshot() AS snapshot`,
   raise: `UPDATE change_counter
      SET n = n + last.change_no + ${NUMBERS} -
            (${numberOf("pg_current_xact_id()")}),
@@ -82,4 +79,14 @@ export const POSTGRES_CHANGES = {
      WHERE ${numberOf("pg_current_xact_id()")} <= last.change_no`,
   /** Parameters: the time twice. */
   raiseTime: "UPDATE change_counter SET changed_at = ? WHERE changed_at < ?",
+};
+
+/** How far changes can be read on one server: a `ChangeHorizon`. */
+export const CHANGE_HORIZON: DialectQuery = {
+  // Numbers become visible in their order.
+  sqlite: `SELECT ${Number.MAX_SAFE_INTEGER} AS below,
+      ${Number.MAX_SAFE_INTEGER} AS next`,
+  postgres: `SELECT ${numberOf("pg_snapshot_xmin(snapshot)")} AS below,
+      ${numberOf("pg_snapshot_xmax(snapshot)")} AS next
+    FROM change_counter, pg_current_snapshot() AS snapshot`,
 };

@@ -18,6 +18,8 @@ export type Query = string | DialectQuery;
 export interface DialectQuery extends EngineSql {
   /** The text for a read on PostgreSQL, which locks nothing. */
   readonly postgresRead?: string;
+  /** The text for a read where sellers are on several servers. */
+  readonly spread?: string;
   /**
    * For an INSERT of one row of values: its text for a number of rows, which an
    * engine may then run at once.
@@ -69,16 +71,16 @@ export interface Dialect {
    * One of 16 numbers for each connection: counters that many writes change have
    * a row for each, so that no write waits for another.
    */
-  shard: string;
+  slot: string;
 }
 
-const SHARD = "pg_backend_pid() % 16";
+const SLOT = "pg_backend_pid() % 16";
 
 /** Builds a query in the dialect of each engine. */
 export function query(write: (dialect: Dialect) => string): DialectQuery {
-  const postgres = { engine: "postgres", shard: SHARD } as const;
+  const postgres = { engine: "postgres", slot: SLOT } as const;
   return {
-    sqlite: write({ engine: "sqlite", lock: () => "", shard: "0" }),
+    sqlite: write({ engine: "sqlite", lock: () => "", slot: "0" }),
     postgres: write({ ...postgres, lock: (clause) => clause }),
     postgresRead: write({ ...postgres, lock: () => "" }),
   };
@@ -90,13 +92,6 @@ export type Row = Record<string, unknown>;
 
 /** Reads. Inside `Db.read` all reads see one snapshot; none changes anything. */
 export interface Sql {
-  /**
-   * Whether the sellers are on several servers: a statement about all of them
-   * cannot be recursive, and locks nothing.
-   */
-  readonly isSpread?: true;
-  /** Unreachable servers, whose sellers are left out. */
-  readonly missing?: readonly string[];
   /** All rows, as objects with a property for each column. */
   all<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
   /** The first row. */
@@ -104,7 +99,6 @@ export interface Sql {
     query: Query,
     params?: readonly Param[],
   ): Promise<T | undefined>;
-  changeHorizon(): Promise<ChangeHorizon>;
 }
 
 /** How far the changes of the catalogue can be read in their order. */
@@ -301,9 +295,6 @@ export const NO_METER: DbMeter = {
   retried: () => {},
 };
 
-/** The sellers whose rows are on one server. */
-export type ServerReadWrite = ReadWrite;
-
 /** One of the servers that hold rows of sellers. */
 export interface DbServer {
   /** `host:port`. */
@@ -320,9 +311,9 @@ export interface Spread {
   readonly shards: number;
   readonly servers: readonly DbServer[];
   /** The servers that can be reached. */
-  reachable(): readonly ServerReadWrite[];
+  reachable(): readonly ReadWrite[];
   /** The server of a seller; null if it is not known. */
-  serverOf(sellerNo: number): ServerReadWrite | null;
+  serverOf(sellerNo: number): ReadWrite | null;
   /** Whether the server of a seller is known to be unreachable. */
   isAway(sellerNo: number): boolean;
   /** The server of a seller; null: there is no such seller. */
@@ -445,15 +436,6 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   readonly: "the database cannot be written",
 };
 
-/** As `outageOf`; null while any server answers. */
-export function totalOutageOf(
-  { spread }: Pick<Db, "spread">,
-  error: unknown,
-): string | null {
-  const isPart = spread?.servers.some(({ isUp }) => isUp) ?? false;
-  return isPart ? null : outageOf(error);
-}
-
 /** The outage behind an error, for the operator; null if there is none. */
 export function outageOf(error: unknown): string | null {
   return error instanceof DbError ? OUTAGES[error.kind] ?? null : null;
@@ -468,33 +450,6 @@ export const HURRIED_LOCK_WAIT_MS = 1_000;
 /** The error of calls after `close()`. */
 export function closedError(): DbError {
   return new DbError("closed", "The database is closed.");
-}
-
-/** The rows whose server is not known to be unreachable. */
-export function withReachableServer<T extends { sellerNo: number }>(
-  { spread }: Pick<Db, "spread">,
-  rows: Iterable<T>,
-): T[] {
-  return [...rows].filter(({ sellerNo }) => !spread?.isAway(sellerNo));
-}
-
-/** A database that may be spread over servers. */
-export type MaybeSpread = ReadWrite & Pick<Db, "spread">;
-
-/**
- * The servers that can be reached; the database itself if there is one server.
- */
-export function reachableServers(db: MaybeSpread): readonly ServerReadWrite[] {
-  return db.spread?.reachable() ?? [db];
-}
-
-/** Groups items of sellers by the server that writes them. */
-export function groupByServer<T extends { sellerNo: number }>(
-  db: MaybeSpread,
-  rows: Iterable<T>,
-): [ServerReadWrite, T[]][] {
-  const partOf = ({ sellerNo }: T) => db.spread?.serverOf(sellerNo) ?? db;
-  return [...Map.groupBy(rows, partOf)];
 }
 
 /**

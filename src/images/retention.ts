@@ -12,12 +12,7 @@ import {
   type ImageStore,
   PREFIXES,
 } from "./storage/blob_store.ts";
-import {
-  type Db,
-  MAINTENANCE,
-  reachableServers,
-  type Tx,
-} from "../database/db.ts";
+import { type Db, MAINTENANCE, type Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesUnder,
@@ -27,6 +22,7 @@ import {
 } from "./rows/copies.ts";
 import { readPosition, writePosition } from "../jobs/positions.ts";
 import { currentLeases } from "../jobs/lease_queue.ts";
+import { sectionsOf } from "../database/sections.ts";
 
 /**
  * While images are being fetched, a file younger than this may be one of them.
@@ -159,11 +155,11 @@ async function* forgetRows(
   db: Db,
   times: { now: number; since: number },
 ): AsyncGenerator<number, void> {
-  for (const part of reachableServers(db)) {
+  for (const section of sectionsOf(db)) {
     let after: ImageKey | null = { sellerNo: 0, id: BEFORE_ALL_IDS };
     while (after !== null) {
       const from: ImageKey = after;
-      const { last, forgotten } = await part.write(
+      const { last, forgotten } = await section.write(
         (tx) => forgetUnneeded(tx, from, times),
         MAINTENANCE,
       );

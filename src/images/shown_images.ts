@@ -6,7 +6,7 @@
  * later (`changedProducts`); `database/change_numbers.ts` says how each engine
  * assigns numbers.
  */
-import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
+import { untilNoneInAnySection } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 import { urlKey } from "./image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
@@ -210,5 +210,5 @@ export async function* finishImageChanges(
   { db }: Pick<Services, "db">,
 ): AsyncGenerator<number, void> {
   if (!await db.read(hasProductsForLater, { single: true })) return;
-  yield* untilNoneOnAnyServer(db, touchProductsForLater);
+  yield* untilNoneInAnySection(db, touchProductsForLater);
 }

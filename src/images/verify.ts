@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { imageFile } from "./image.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import { type ImageStore, PREFIXES, sha256Of } from "./storage/blob_store.ts";
-import { type Db, MAINTENANCE, reachableServers } from "../database/db.ts";
+import { type Db, MAINTENANCE } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesAfter,
@@ -15,6 +15,7 @@ import {
   type StoredCopy,
 } from "./rows/copies.ts";
 import { readPosition, writePosition } from "../jobs/positions.ts";
+import { sectionsOf } from "../database/sections.ts";
 
 /** Files that are read concurrently. */
 const AT_ONCE = 8;
@@ -53,8 +54,8 @@ export async function* refetchMissing(
     if (position !== from || gone.length > 0) {
       const at = deps.clock.now();
       let urls = 0;
-      for (const part of gone.length === 0 ? [] : reachableServers(db)) {
-        urls += await part.write(
+      for (const section of gone.length === 0 ? [] : sectionsOf(db)) {
+        urls += await section.write(
           (tx) => refetchCopies(tx, gone, at),
           MAINTENANCE,
         );

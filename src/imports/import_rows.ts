@@ -1,12 +1,12 @@
 /** Rows of `imports`. */
-import { inReach, LIMIT, query, type Sql, type Tx } from "../database/db.ts";
+import { LIMIT, query, type Sql, type Tx } from "../database/db.ts";
 import { where } from "../database/where.ts";
 import {
   claimRows,
   type Leased,
   type Settlement,
   settleRows,
-  waitingSellers,
+  ofWaitingSellers,
 } from "../jobs/lease_queue.ts";
 import type { Detail } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
@@ -218,23 +218,15 @@ export function dueSellers(
   horizon: number,
   limit: number,
 ): Promise<DueSeller[]> {
-  // On several servers, a subquery must not depend on the seller alone.
-  const waiting = sql.isSpread
-    ? `(SELECT seller_no, MIN(due_at) AS "dueAt" FROM imports
-        WHERE due_at IS NOT NULL ${inReach()} AND seller_no > ?
-        GROUP BY seller_no) AS waiting`
-    : "waiting";
-  const due = sql.isSpread ? `"dueAt"` : `(SELECT MIN(due_at) FROM imports
-          WHERE imports.seller_no = sellers.seller_no
-            AND due_at IS NOT NULL) AS "dueAt"`;
   return sql.all<DueSeller>(
-    `${sql.isSpread ? "" : `WITH ${waitingSellers(sql, IMPORTS)}`}
+    ofWaitingSellers(IMPORTS, ({ waiting, due }) =>
+      `WITH ${waiting}
      SELECT * FROM (
        SELECT sellers.seller_no AS no, sellers.id, sellers.name,
-         ${due}
-       FROM ${waiting} JOIN sellers ON sellers.seller_no = waiting.seller_no
+         ${due} AS "dueAt"
+       FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
        WHERE sellers.status = 'active') AS heads
-     WHERE "dueAt" <= ? ORDER BY "dueAt", id ${LIMIT}`,
+     WHERE "dueAt" <= ? ORDER BY "dueAt", id ${LIMIT}`, { readsDue: true }),
     [0, horizon, limit],
   );
 }

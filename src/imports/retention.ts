@@ -10,7 +10,7 @@ import {
   type OldRows,
 } from "../database/old_rows.ts";
 import { TABLES } from "../database/schema.ts";
-import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
+import { untilNoneInAnySection } from "../jobs/periodic_jobs.ts";
 import { bytesInBlocks } from "../lib/blocks.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
@@ -47,7 +47,7 @@ export async function* sweepImports(
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
   const sweep = (old: Pick<OldRows, "condition" | "params" | "order">) =>
-    untilNoneOnAnyServer(db, async (tx) => {
+    untilNoneInAnySection(db, async (tx) => {
       const [row] = await lockOld(tx, { table: "imports", limit: 1, ...old });
       if (row === undefined) return 0;
       return await deleteImport(tx, {
@@ -115,7 +115,7 @@ export async function* sweepImportDocuments(
     order: "over_at",
     limit: 1,
   } as const;
-  yield* untilNoneOnAnyServer(db, async (tx) => {
+  yield* untilNoneInAnySection(db, async (tx) => {
     const [row] = await lockOld(tx, old);
     if (row === undefined) return 0;
     const { sellerNo, id: importId } = row;

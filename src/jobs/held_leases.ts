@@ -5,13 +5,7 @@
  * released like one of a process that died.
  */
 import type { Deps } from "../deps.ts";
-import {
-  type Db,
-  outageOf,
-  type Tx,
-  withReachableServer,
-  type WriteOptions,
-} from "../database/db.ts";
+import { type Db, outageOf, type Tx, type WriteOptions } from "../database/db.ts";
 import {
   expiredLeases,
   forEachSeller,
@@ -22,6 +16,7 @@ import {
   renewLeases,
 } from "./lease_queue.ts";
 import { pause } from "../lib/waits.ts";
+import { reachableRows } from "../database/sections.ts";
 
 /** A lease is renewed this long after it was made or renewed. */
 const RENEW_MS = 5_000;
@@ -79,9 +74,9 @@ export class HeldLeases<T extends Leased = Leased> {
     return Array.from(this.#held.values(), ({ row }) => row);
   }
 
-  /** The rows whose server can be reached. */
+  /** The rows whose section can be reached. */
   reachableRows(): T[] {
-    return withReachableServer(this.#options.db, this.rows());
+    return reachableRows(this.#options.db, this.rows());
   }
 
   get(lease: Pick<Leased, "id" | "lease">): T | undefined {

@@ -12,6 +12,7 @@
  */
 import {
   type Db,
+  type DialectQuery,
   EVERY_SELLER,
   inReach,
   LIMIT,
@@ -21,7 +22,7 @@ import {
 import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { lockOld } from "../database/old_rows.ts";
-import { untilNoneOnAnyServer } from "./periodic_jobs.ts";
+import { untilNoneInAnySection } from "./periodic_jobs.ts";
 import type { QueueName } from "./queues.ts";
 
 /**
@@ -55,30 +56,61 @@ export interface Leased {
   order?: string;
 }
 
+/** SQL about the sellers with waiting rows, for a statement of its own. */
+export interface WaitingSellers {
+  /**
+   * A query for WITH, `waiting (seller_no)`, whose parameter is the number
+   * before the first.
+   */
+  waiting: string;
+  /** Orders them by their number, where the query itself does not. */
+  inOrder: string;
+  /** When the first row of a seller of `waiting` is due, with `readsDue`. */
+  due: string;
+}
+
 /**
- * A query `waiting (seller_no)`: the sellers with waiting rows; its parameter
- * is the number before the first. On one server the query is recursive and
- * reads one index entry for each of these sellers; on several servers it reads
- * one for every seller.
+ * A statement about the sellers with waiting rows. On one server their query is
+ * recursive and reads one index entry for each of them; on several servers,
+ * where it cannot be, it reads one for every seller. `readsDue` only suits a
+ * queue without lanes, where the entry of a seller is the first due.
  */
-export function waitingSellers(sql: Sql, { table }: LeaseQueue): string {
-  if (sql.isSpread) {
-    return `waiting (seller_no) AS (
-      SELECT seller_no FROM seller_counters CROSS JOIN LATERAL
-        (SELECT 1 FROM ${table}
-         WHERE ${table}.seller_no = seller_counters.seller_no AND ${WAITING}
-           ${inReach(`${table}.seller_no`)}
-         LIMIT 1) AS first
-      WHERE seller_no > ? ${inReach()})`;
-  }
+export function ofWaitingSellers(
+  { table }: LeaseQueue,
+  write: (sellers: WaitingSellers) => string,
+  { readsDue = false } = {},
+): DialectQuery {
+  const [entry, first] = readsDue
+    ? ["due_at", "ORDER BY due_at LIMIT 1"]
+    : ["0", "LIMIT 1"];
   const next = (after: string) =>
     `SELECT MIN(seller_no) FROM ${table}
      WHERE ${WAITING} AND seller_no > ${after} ${EVERY_SELLER}`;
-  return `RECURSIVE waiting (seller_no) AS (
-    ${next("?")}
-    UNION ALL
-    SELECT (${next("waiting.seller_no")})
-    FROM waiting WHERE waiting.seller_no IS NOT NULL)`;
+  const text = write({
+    waiting: `RECURSIVE waiting (seller_no) AS (
+      ${next("?")}
+      UNION ALL
+      SELECT (${next("waiting.seller_no")})
+      FROM waiting WHERE waiting.seller_no IS NOT NULL)`,
+    inOrder: "",
+    due: `(SELECT MIN(due_at) FROM ${table}
+       WHERE ${table}.seller_no = waiting.seller_no AND ${WAITING})`,
+  });
+  const spread = write({
+    waiting: `waiting (seller_no, due) AS (
+      SELECT seller_counters.seller_no, entry.due
+      FROM seller_counters CROSS JOIN LATERAL
+        (SELECT ${entry} AS due FROM ${table}
+         WHERE ${table}.seller_no = seller_counters.seller_no AND ${WAITING}
+           ${inReach(`${table}.seller_no`)}
+         ${first}) AS entry
+      WHERE seller_counters.seller_no > ? ${
+      inReach("seller_counters.seller_no")
+    })`,
+    inOrder: "ORDER BY waiting.seller_no",
+    due: "waiting.due",
+  });
+  return { sqlite: text, postgres: text, spread };
 }
 
 export interface ClaimRequest {
@@ -314,7 +346,7 @@ export function correctTimes(
     return rows.length;
   };
   const putOff = `(${neverPutOff} OR due_at > ?)`;
-  return untilNoneOnAnyServer(db, async (tx) => {
+  return untilNoneInAnySection(db, async (tx) => {
     const latest = soon + longestPauseMs;
     const due = await correct(tx, "due_at", putOff, [latest]);
     const free = await correct(tx, "lease_until", LEASED, []);

@@ -8,12 +8,7 @@
  * rows: when this process's leases end, another process takes them over.
  */
 import type { Deps } from "../deps.ts";
-import {
-  type Db,
-  totalOutageOf,
-  type Tx,
-  type WriteOptions,
-} from "../database/db.ts";
+import { type Db, type Tx, type WriteOptions } from "../database/db.ts";
 import { Calls } from "../lib/calls.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import type { InUse } from "../lib/holders.ts";
@@ -30,6 +25,7 @@ import { Loop, type LoopDeps } from "./loop.ts";
 import { type QueueName, QUEUES } from "./queues.ts";
 import type { BackgroundRole } from "./role_keeper.ts";
 import type { Signals } from "./signals.ts";
+import { totalOutageOf } from "../database/sections.ts";
 
 /** The longest pause between two steps: other processes write rows, too. */
 export const LONGEST_IDLE_MS = SECOND_MS;

@@ -2,15 +2,11 @@
  * Runs periodic jobs, one small portion of one job at a time, so that no job
  * delays a request.
  */
-import {
-  MAINTENANCE,
-  type MaybeSpread,
-  reachableServers,
-  type Tx,
-} from "../database/db.ts";
+import { MAINTENANCE, type Tx } from "../database/db.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
+import { type Sections, sectionsOf } from "../database/sections.ts";
 
 export interface PeriodicJob {
   /** For the log. */
@@ -143,13 +139,13 @@ export class PeriodicJobs {
   }
 }
 
-/** Writes portions on each server that can be reached until one handles nothing. */
-export async function* untilNoneOnAnyServer(
-  db: MaybeSpread,
+/** Writes portions in each section until one handles nothing. */
+export async function* untilNoneInAnySection(
+  db: Sections,
   portion: (tx: Tx) => Promise<number>,
 ): AsyncGenerator<number, void> {
-  for (const part of reachableServers(db)) {
-    yield* untilNone(() => part.write(portion, MAINTENANCE));
+  for (const section of sectionsOf(db)) {
+    yield* untilNone(() => section.write(portion, MAINTENANCE));
   }
 }
 

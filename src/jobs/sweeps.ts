@@ -3,7 +3,7 @@
  * `database/schema.ts` declares an age.
  */
 import type { Config } from "../config.ts";
-import { MAINTENANCE, type Param, reachableServers } from "../database/db.ts";
+import { MAINTENANCE, type Param } from "../database/db.ts";
 import { deleteOld, deleteOldOfNext } from "../database/old_rows.ts";
 import {
   SCHEMA,
@@ -15,7 +15,8 @@ import type { Clock } from "../deps.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { firstIdOf } from "../lib/ids.ts";
 import type { Db } from "../database/db.ts";
-import { untilNoneOnAnyServer } from "./periodic_jobs.ts";
+import { untilNoneInAnySection } from "./periodic_jobs.ts";
+import { sectionsOf } from "../database/sections.ts";
 
 export interface SweepServices {
   config: Config;
@@ -50,7 +51,7 @@ export async function* sweepOld(
     order: by,
     limit: deletePortion(table),
   };
-  yield* untilNoneOnAnyServer(db, (tx) => deleteOld(tx, old));
+  yield* untilNoneInAnySection(db, (tx) => deleteOld(tx, old));
 }
 
 /**
@@ -80,11 +81,11 @@ async function* sellerAfterSeller(
   old: { by: string; before: Param },
   db: Db,
 ): AsyncGenerator<number, void> {
-  for (const part of reachableServers(db)) {
+  for (const section of sectionsOf(db)) {
     let from: number | null = 0;
     while (from !== null) {
       const first: number = from;
-      const { deleted, next } = await part.write(
+      const { deleted, next } = await section.write(
         (tx) => deleteOldOfNext(tx, table, { ...old, first }),
         MAINTENANCE,
       );

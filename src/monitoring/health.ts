@@ -1,13 +1,9 @@
 /** Health checks behind `/readyz`. */
 import type { Clock, Deps } from "../deps.ts";
-import {
-  type Db,
-  outageOf,
-  reachableServers,
-  type Tx,
-} from "../database/db.ts";
+import { type Db, outageOf, type Tx } from "../database/db.ts";
 import type { Holders } from "../lib/holders.ts";
 import { pause } from "../lib/waits.ts";
+import { sectionsOf } from "../database/sections.ts";
 
 /**
  * How long a result is reused, so that anonymous requests cannot cause work.
@@ -121,7 +117,7 @@ export class Health {
   async #tryWrite(): Promise<string | null> {
     try {
       await Promise.any(
-        reachableServers(this.#db).map((part) => part.write(checkStorage)),
+        sectionsOf(this.#db).map((section) => section.write(checkStorage)),
       );
     } catch (error) {
       const [first] = (error as AggregateError).errors;

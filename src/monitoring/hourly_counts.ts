@@ -17,8 +17,8 @@ export interface Hour {
   counts: Record<HourlyCount, number>;
 }
 
-const COUNT = query(({ shard }) =>
-  `INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (?, ?, ?, ${shard}, ?)
+const COUNT = query(({ slot }) =>
+  `INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (?, ?, ?, ${slot}, ?)
    ON CONFLICT (seller_no, hour, name, shard) DO UPDATE SET n = hourly_counts.n + excluded.n`
 );
 

@@ -1,5 +1,5 @@
 /** Deletes old notices: a job of `administration/maintenance.ts`. */
-import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
+import { untilNoneInAnySection } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
 import { COUNTED_KINDS, SEARCHED_KINDS } from "./kinds.ts";
 import { deletePast } from "./rows.ts";
@@ -15,6 +15,6 @@ export async function* sweepNotices(
     ...Object.values(COUNTED_KINDS),
   ];
   for (const { name } of events) {
-    yield* untilNoneOnAnyServer(db, (tx) => deletePast(tx, name, ROWS));
+    yield* untilNoneInAnySection(db, (tx) => deletePast(tx, name, ROWS));
   }
 }

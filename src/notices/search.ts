@@ -2,11 +2,7 @@
  * Finds new notices for sellers and the operator, and notices whose cause has
  * ended.
  */
-import {
-  MAINTENANCE,
-  reachableServers,
-  type ServerReadWrite,
-} from "../database/db.ts";
+import { MAINTENANCE, type ReadWrite } from "../database/db.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import {
@@ -26,6 +22,7 @@ import {
   type NewNotice,
   storedNotices,
 } from "./rows.ts";
+import { sectionsOf } from "../database/sections.ts";
 
 type SearchServices = Pick<
   Services,
@@ -65,9 +62,9 @@ export class NoticeSearch {
       (recipient === "seller" ? mailer : config.noticesUrl) !== null
     );
     if (kinds.length === 0) return;
-    for (const [n, server] of reachableServers(db).entries()) {
+    for (const [n, section] of sectionsOf(db).entries()) {
       const usages: Usage[] = [];
-      for await (const page of this.#usages(server)) {
+      for await (const page of this.#usages(section)) {
         for (const usage of page) {
           if (isNearLimit(usage, config)) usages.push(usage);
         }
@@ -77,16 +74,16 @@ export class NoticeSearch {
       for (const kind of kinds) {
         const name = `${kind.name} ${n}`;
         yield* kind.nature === "state"
-          ? this.#compare(server, kind, input)
-          : this.#add(server, kind, input, name);
+          ? this.#compare(section, kind, input)
+          : this.#add(section, kind, input, name);
       }
     }
     this.#lastAt = now;
   }
 
-  async *#usages(server: ServerReadWrite): AsyncGenerator<Usage[]> {
+  async *#usages(section: ReadWrite): AsyncGenerator<Usage[]> {
     for (let after = 0;;) {
-      const page = await server.read((sql) => pageOfUsages(sql, after, ROWS), {
+      const page = await section.read((sql) => pageOfUsages(sql, after, ROWS), {
         single: true,
       });
       yield page;
@@ -100,11 +97,11 @@ export class NoticeSearch {
    * ended.
    */
   async *#compare(
-    server: ServerReadWrite,
+    section: ReadWrite,
     kind: SearchedKind,
     input: SearchInput,
   ): AsyncGenerator<number, void> {
-    const { found, stored } = await server.read(async (sql) => ({
+    const { found, stored } = await section.read(async (sql) => ({
       found: await kind.find(sql, input),
       stored: await storedNotices(sql, kind.name),
     }));
@@ -113,19 +110,19 @@ export class NoticeSearch {
     const begun = found.filter((each) =>
       !each.isFading && !known.has(noticeName(keyOf(kind, each)))
     );
-    yield* this.#insert(server, kind, begun);
+    yield* this.#insert(section, kind, begun);
     // Cut at SEARCH_LIMIT, so absence proves nothing.
     if (found.length >= SEARCH_LIMIT) return;
     const ended = stored.filter((key) => !present.has(noticeName(key)));
     for (const some of pages(ended)) {
-      await server.write((tx) => endNotices(tx, some), MAINTENANCE);
+      await section.write((tx) => endNotices(tx, some), MAINTENANCE);
       yield some.length;
     }
   }
 
   /** For events: stores new notices. */
   async *#add(
-    server: ServerReadWrite,
+    section: ReadWrite,
     kind: SearchedKind,
     input: SearchInput,
     name: string,
@@ -133,12 +130,12 @@ export class NoticeSearch {
     const known = this.#known.get(name) ?? new Set();
     const names = new Set<string>();
     for (let { since } = input;;) {
-      const found = await server.read(async (sql) =>
+      const found = await section.read(async (sql) =>
         await kind.find(sql, { ...input, since })
       );
       const all = found.map((each) => noticeName(keyOf(kind, each)));
       yield* this.#insert(
-        server,
+        section,
         kind,
         found.filter((_, n) => !known.has(all[n])),
       );
@@ -151,7 +148,7 @@ export class NoticeSearch {
   }
 
   async *#insert(
-    server: ServerReadWrite,
+    section: ReadWrite,
     kind: SearchedKind,
     found: readonly FoundNotice[],
   ): AsyncGenerator<number, void> {
@@ -164,7 +161,7 @@ export class NoticeSearch {
       isSilent: each.isSilent ?? false,
     }));
     for (const some of pages(notices)) {
-      await server.write(async (tx) => {
+      await section.write(async (tx) => {
         await insertNotices(tx, some);
         tx.onCommit(() => signals.notices.announce());
       }, MAINTENANCE);

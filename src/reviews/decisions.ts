@@ -6,14 +6,7 @@
  */
 import { findProducts } from "../catalogue/product_rows.ts";
 import type { Product } from "../catalogue/product.ts";
-import {
-  DbError,
-  inReach,
-  placeholders,
-  splitIntoLists,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { inReach, placeholders, splitIntoLists, type Sql, type Tx } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { recordChanges } from "../monitoring/audit.ts";
@@ -29,6 +22,7 @@ import {
   reviewOf,
   withDecision,
 } from "../catalogue/review.ts";
+import { requireAllSections } from "../database/sections.ts";
 
 /** The signals are missing in a command. */
 type Deciding = Pick<Services, "db" | "deps"> & Partial<Services>;
@@ -84,9 +78,7 @@ async function decideIn(
   for (const decision of decisions) {
     const known = found.get(decision.productId);
     const review = known === undefined ? null : reviewOf(known.product);
-    if (known === undefined && (tx.missing?.length ?? 0) > 0) {
-      throw new DbError("away", "A product may be on a server that is away.");
-    }
+    if (known === undefined) requireAllSections(tx, "A product");
     if (known === undefined || review === null) {
       details.push(notReviewed(decision));
       continue;

@@ -35,7 +35,7 @@ export async function setPolicy(
 
 /**
  * Removes the reviews of sellers whose products are no longer reviewed. A
- * seller whose server is unreachable is skipped.
+ * seller whose section is unreachable is skipped.
  */
 export function sweepEndedReviews(
   { db }: { db: Pick<Db, "read" | "write" | "of"> },

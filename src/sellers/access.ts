@@ -99,7 +99,7 @@ const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
 /**
  * Keeps the seller from being removed until the write ends. A read after this
  * call shows a removal that came before it. Locks `seller_counters`, because
- * `sellers` is copied to every server. Conflicts with `lockExclusively` alone,
+ * every section has a copy of `sellers`. Conflicts with `lockExclusively` alone,
  * so many writes may hold this lock of a seller at the same time.
  */
 export async function lockAgainstRemoval(
@@ -143,7 +143,7 @@ export async function markRemovedAfterHolds(
 }
 
 /**
- * Locks a seller on the server of its rows; empty on an engine with one writer.
+ * Locks a seller in the section of its rows; empty on an engine with one writer.
  */
 function sellerLock(clause: string): DialectQuery {
   return {

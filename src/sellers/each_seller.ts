@@ -11,7 +11,7 @@ type SellerKeys = Pick<Seller, "id" | "no">;
 /**
  * Does a maintenance job's work for each seller in a state, in the order of
  * their ids. A failure ends the work for one seller only, because only that
- * seller's server may be unreachable; the first failure is thrown after the
+ * seller's section may be unreachable; the first failure is thrown after the
  * last seller.
  */
 export async function* eachSeller(

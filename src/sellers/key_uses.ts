@@ -3,9 +3,10 @@
  * request.
  */
 import type { Deps } from "../deps.ts";
-import { type Db, groupByServer, type Param } from "../database/db.ts";
+import type { Db, Param } from "../database/db.ts";
 import type { Caller } from "./seller.ts";
 import { MINUTE_MS } from "../lib/durations.ts";
+import { groupBySection } from "../database/sections.ts";
 
 /** How long uses are collected before they are written. */
 const COLLECT_MS = 5_000;
@@ -53,9 +54,9 @@ export class KeyUses {
     const uses = [...this.#waiting.values()];
     this.#waiting = new Map();
     await Promise.all(
-      groupByServer(this.#db, uses).map(async ([server, own]) => {
+      groupBySection(this.#db, uses).map(async ([section, own]) => {
         try {
-          await server.write((tx) =>
+          await section.write((tx) =>
             tx.runMany(NOTE, own.sort(byKey).map(valuesOf), "any")
           );
         } catch (error) {

@@ -9,18 +9,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.ts";
-import {
-  type Db,
-  groupByServer,
-  inReach,
-  insertInto,
-  type Param,
-  placeholders,
-  type ServerReadWrite,
-  splitIntoLists,
-  type Sql,
-  type Tx,
-} from "../database/db.ts";
+import { type Db, inReach, insertInto, type Param, placeholders, type ReadWrite, splitIntoLists, type Sql, type Tx } from "../database/db.ts";
 import { newestFirst } from "../database/newest_first.ts";
 import type { ListPage, ListPlace } from "../database/scan.ts";
 import { TABLES } from "../database/schema.ts";
@@ -34,6 +23,7 @@ import {
   type ErrorCode,
   ERRORS,
 } from "../lib/errors.ts";
+import { groupBySection } from "../database/sections.ts";
 
 /**
  * How many refusals of each seller are kept, for how many days, and how many
@@ -175,20 +165,20 @@ export class RefusalLog {
    */
   async #write(waiting: ReadonlyMap<number, Waiting>): Promise<void> {
     const keys = Array.from(waiting.keys(), (sellerNo) => ({ sellerNo }));
-    const groups = groupByServer(this.#db, keys);
+    const groups = groupBySection(this.#db, keys);
     await Promise.all(
-      groups.map(([server, own]) =>
-        this.#writeOn(server, own.map(({ sellerNo }) => sellerNo), waiting)
+      groups.map(([section, own]) =>
+        this.#writeOn(section, own.map(({ sellerNo }) => sellerNo), waiting)
       ),
     );
   }
 
   async #writeOn(
-    server: ServerReadWrite,
+    section: ReadWrite,
     numbers: readonly number[],
     waiting: ReadonlyMap<number, Waiting>,
   ): Promise<void> {
-    await server.write(async (tx) => {
+    await section.write(async (tx) => {
       const sellers = await presentSellers(tx, numbers);
       const rows = sellers.flatMap((no) =>
         waiting.get(no)!.refusals.map(refusalRow)

@@ -171,7 +171,7 @@ const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /**
  * Selects each seller, or only the one whose number is the parameter `?`. The
- * parameter is in every subquery, so that a single server is asked. The first
+ * parameter is in every subquery, so that a single section is asked. The first
  * parameter is the time.
  */
 const sellerRow = (seller: "own.seller_no" | "?", from: string) => `

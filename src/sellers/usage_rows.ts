@@ -114,16 +114,16 @@ export function usedSql(resource: Resource, seller: string): string {
 
 const insertUsage = (
   resource: Resource,
-  shardOf: (dialect: Dialect) => string,
+  slotOf: (dialect: Dialect) => string,
 ) =>
   query((dialect) =>
     `INSERT INTO seller_usage (seller_no, resource, shard, used)
-     VALUES (?, '${resource}', ${shardOf(dialect)}, ?)
+     VALUES (?, '${resource}', ${slotOf(dialect)}, ?)
      ON CONFLICT (seller_no, resource, shard)
        DO UPDATE SET used = seller_usage.used + excluded.used`
   );
 const INSERT: Record<Resource, Query> = {
-  products: insertUsage("products", ({ shard }) => shard),
+  products: insertUsage("products", ({ slot }) => slot),
   // One row, so that it can be locked.
   image_bytes: insertUsage("image_bytes", () => "0"),
   import_bytes: insertUsage("import_bytes", () => "0"),

@@ -2,16 +2,13 @@
  * Deletes old deliveries, bodies of events and secrets: jobs of
  * `administration/maintenance.ts`.
  */
-import {
-  MAINTENANCE,
-  reachableServers,
-  type ServerReadWrite,
-} from "../database/db.ts";
-import { untilNoneOnAnyServer } from "../jobs/periodic_jobs.ts";
+import { MAINTENANCE, type ReadWrite } from "../database/db.ts";
+import { untilNoneInAnySection } from "../jobs/periodic_jobs.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { Services } from "../services.ts";
 import { sweepDeliveries } from "./delivery_log.ts";
 import { forgetFormerSecrets, type SecretOwner } from "./secrets.ts";
+import { sectionsOf } from "../database/sections.ts";
 
 type RetentionServices = Pick<Services, "config" | "deps" | "db">;
 
@@ -22,7 +19,7 @@ export async function* sweepEvents(
   const keptMs = config.keepEventsDays * DAY_MS;
   if (keptMs === 0) return;
   const now = deps.clock.now();
-  yield* untilNoneOnAnyServer(db, (tx) => sweepDeliveries(tx, now, keptMs));
+  yield* untilNoneInAnySection(db, (tx) => sweepDeliveries(tx, now, keptMs));
 }
 
 /** Deletes former secrets that no longer sign. */
@@ -30,11 +27,11 @@ export async function* sweepFormerSecrets(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  const of = (server: ServerReadWrite, owner: SecretOwner) =>
-    server.write((tx) => forgetFormerSecrets(tx, owner, now), MAINTENANCE);
+  const of = (section: ReadWrite, owner: SecretOwner) =>
+    section.write((tx) => forgetFormerSecrets(tx, owner, now), MAINTENANCE);
   let changed = await of(db, "sellers");
-  for (const server of reachableServers(db)) {
-    changed += await of(server, "webhooks");
+  for (const section of sectionsOf(db)) {
+    changed += await of(section, "webhooks");
   }
   yield changed;
 }

@@ -458,7 +458,6 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
     db.read((sql) =>
       fn({
         get: sql.get.bind(sql),
-        changeHorizon: sql.changeHorizon.bind(sql),
         all: async <T>(...of: Parameters<Sql["all"]>) => {
           const rows = await sql.all<T>(...of);
           // bounded: the pieces

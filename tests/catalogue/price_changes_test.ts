@@ -377,7 +377,6 @@ function counted(tx: Tx): { tx: Tx; cost: Record<string, number> } {
     now: () => tx.now(),
     onCommit: (fn) => tx.onCommit(fn),
     lock: (name) => tx.lock(name),
-    changeHorizon: () => tx.changeHorizon(),
     takeChanges: (n, seller) => tx.takeChanges(n, seller),
     all: async <T>(...[query, params]: Parameters<Tx["all"]>) => {
       const rows = await tx.all<T>(query, params);

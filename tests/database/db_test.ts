@@ -32,6 +32,7 @@ import { until } from "../support/clock.ts";
 import { Random, seedFrom } from "../support/random.ts";
 import { sharedServer } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
+import { changeHorizon } from "../../src/database/change_feed.ts";
 
 interface Engine {
   name: string;
@@ -471,7 +472,7 @@ onEach("statements fail after the end of their transaction", async (db) => {
   const uses: readonly ((tx: Tx) => unknown)[] = [
     (tx) => tx.all("SELECT 1"),
     (tx) => tx.get("SELECT 1"),
-    (tx) => tx.changeHorizon(),
+    (tx) => changeHorizon(tx),
     (tx) => tx.run(INSERT, ["late"], "any"),
     (tx) => tx.runMany(INSERT, [["late"], ["later"]], "any"),
     (tx) => tx.runMany(INSERT, [["late"]], "any"),
@@ -504,7 +505,7 @@ onEach("statements fail after the end of their transaction", async (db) => {
   for (const its of [read!, single!]) {
     await failsLate(() => its.all("SELECT 1"));
     await failsLate(() => its.get("SELECT 1"));
-    await failsLate(() => its.changeHorizon());
+    await failsLate(() => changeHorizon(its));
   }
   const stored = await db.read((sql) => sql.all("SELECT name FROM counters"));
   assertEquals(stored, [{ name: "a" }]);

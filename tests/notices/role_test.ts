@@ -1,10 +1,6 @@
 /** Notices to the operator, whose server may be lost beneath the role. */
 import { assert, assertEquals } from "@std/assert";
-import {
-  type Db,
-  DbError,
-  type ServerReadWrite,
-} from "../../src/database/db.ts";
+import { type Db, DbError, type ReadWrite } from "../../src/database/db.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
 import type { Recipient } from "../../src/notices/notice.ts";
@@ -87,7 +83,7 @@ Deno.test("notices that were sent and cannot be recorded on a lost server keep n
   const clock = new TestClock(Date.now());
   const open = holdAnswers(sink);
   let isLost = false;
-  const lost: ServerReadWrite = {
+  const lost: ReadWrite = {
     read: db.read.bind(db),
     write: async (fn, options) => {
       if (isLost) throw new DbError("away", "broken on purpose");
@@ -132,7 +128,7 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
   const clock = new TestClock(Date.now());
   const open = holdAnswers(sink);
   let looks = 0;
-  const slow: ServerReadWrite = {
+  const slow: ReadWrite = {
     read: (fn, options) => {
       looks++;
       return db.read(fn, options);
@@ -235,7 +231,7 @@ Deno.test("a notice role goes on while one of several servers is away", async ()
   const { db } = app.app;
   const clock = new TestClock(Date.now());
   const holding = [{ isUp: false }, { isUp: false }];
-  const away: ServerReadWrite = {
+  const away: ReadWrite = {
     read: () => Promise.reject(new DbError("away", "broken on purpose")),
     write: db.write.bind(db),
   };

@@ -11,7 +11,6 @@ import {
   inReach,
   isConflict,
   outageOf,
-  reachableServers,
 } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { addSellersTo } from "../support/service.ts";
@@ -19,6 +18,7 @@ import { TestClock, until } from "../support/clock.ts";
 import { connectTo } from "../support/postgres.ts";
 import { Cluster } from "./cluster.ts";
 import { Statements } from "./statements.ts";
+import { sectionsOf } from "../../src/database/sections.ts";
 
 const cluster = Cluster.given();
 const SHARDS = 8;
@@ -43,7 +43,7 @@ const AT_ONCE_MS = 1_000;
 /** Writes a row on each server; returns their numbers. */
 async function write(db: Db): Promise<number[]> {
   return await Promise.all(
-    reachableServers(db).map((part) =>
+    sectionsOf(db).map((part) =>
       part.write(async (tx) => {
         await tx.run(
           "INSERT INTO health (seller_no, looked_at) VALUES (?, 0)",
@@ -61,7 +61,7 @@ async function write(db: Db): Promise<number[]> {
 /** The numbers of the rows on each server. */
 async function numbersOf(db: Db): Promise<number[][]> {
   return await Promise.all(
-    reachableServers(db).map((part) =>
+    sectionsOf(db).map((part) =>
       part.read(async (sql) => {
         const rows = await sql.all<{ no: number }>(
           `SELECT seller_no AS no FROM health
@@ -202,11 +202,11 @@ if (cluster !== null) {
     const url = await cluster.database(`silent${Date.now()}`);
     const db = await openPostgres({ url, connections: 2, shards: SHARDS });
     stack.defer(() => db.close());
-    const all = reachableServers(db).length;
+    const all = sectionsOf(db).length;
     const [, node] = await cluster.workers();
     await cluster.run("pause", `${node}`);
     stack.defer(async () => void await cluster.run("resume", `${node}`));
-    await until(() => reachableServers(db).length < all, "that it is left out");
+    await until(() => sectionsOf(db).length < all, "that it is left out");
     assert(db.spread!.servers.every(({ isUp }) => isUp), "it is away");
   });
 
@@ -221,7 +221,7 @@ if (cluster !== null) {
       const db = await openPostgres({ url, connections: 4, shards: SHARDS });
       stack.defer(() => db.close());
       await write(db);
-      const all = reachableServers(db).length;
+      const all = sectionsOf(db).length;
       let over = false;
       let slowestMs = 0;
       const errors: unknown[] = [];
@@ -243,7 +243,7 @@ if (cluster !== null) {
         await pause(node, stack);
         await until(() => isAway(db), "that it is away");
         await cluster.run("resume", `${node}`);
-        await until(() => reachableServers(db).length === all, "its return");
+        await until(() => sectionsOf(db).length === all, "its return");
       }
       over = true;
       await reading;

@@ -22,6 +22,7 @@ import { makeDataDir } from "./data_dir.ts";
 import { databaseUrlOf } from "./engine.ts";
 import { asJson, asXml, isInJson } from "./forms.ts";
 import { inThisThread } from "./image_worker.ts";
+import { changeHorizon } from "../../src/database/change_feed.ts";
 
 const XML_TYPE = "text/xml; charset=utf-8";
 
@@ -234,7 +235,7 @@ export function product(sku: string, more = ""): string {
  */
 export function allShown(db: Db): Promise<boolean> {
   return db.read(async (sql) => {
-    const { below } = await sql.changeHorizon();
+    const { below } = await changeHorizon(sql);
     const beyond = await Promise.all(
       ["products", "deleted_products"].map((table) =>
         sql.get(

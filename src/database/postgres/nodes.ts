@@ -9,15 +9,7 @@
  */
 import pg from "pg";
 import { type Deps, systemClock } from "../../deps.ts";
-import {
-  type ChangeHorizon,
-  type Db,
-  DbError,
-  type DbServer,
-  type ServerReadWrite,
-  type Sql,
-  type Tx,
-} from "../db.ts";
+import { type ChangeHorizon, type Db, DbError, type DbServer, type Sql, type Tx, type ReadWrite } from "../db.ts";
 import type { EngineReadOptions, EngineWriteOptions } from "../of_seller.ts";
 import { pause } from "../../lib/waits.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";
@@ -78,7 +70,7 @@ export interface PlacedNode extends Node, SellersInReach, DbServer {
   db: ServerDb;
   state: State;
   /** Its element of `reachable`, created once. */
-  access?: ServerReadWrite;
+  access?: ReadWrite;
 }
 
 /** A database on one server, whose connections can be abandoned. */
@@ -226,16 +218,16 @@ export class Nodes {
     fn(this.wakeUpNode);
   }
 
-  reachable(): readonly ServerReadWrite[] {
+  reachable(): readonly ReadWrite[] {
     return this.prompt.map((node) => this.#accessTo(node));
   }
 
-  serverOf(sellerNo: number): ServerReadWrite | null {
+  serverOf(sellerNo: number): ReadWrite | null {
     const node = this.known(sellerNo);
     return node === null ? null : this.#accessTo(node);
   }
 
-  #accessTo(node: PlacedNode): ServerReadWrite {
+  #accessTo(node: PlacedNode): ReadWrite {
     const reach = () => node;
     return node.access ??= {
       read: (fn, options) =>

@@ -1,23 +1,9 @@
 /** The queries of read and write transactions. */
 import type { Clock } from "../../deps.ts";
 import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
-import {
-  type Change,
-  type ChangeHorizon,
-  conflictError,
-  DbError,
-  type DialectQuery,
-  type Expected,
-  expectedTimes,
-  type Param,
-  type Query,
-  queryText,
-  type ReadOptions,
-  type Sql,
-  textOfRows,
-  type Tx,
-} from "../db.ts";
+import { type Change, conflictError, DbError, type DialectQuery, type Expected, expectedTimes, type Param, type Query, queryText, type ReadOptions, type Sql, textOfRows, type Tx, type ChangeHorizon } from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";
+import type { Reach } from "../sections.ts";
 import { changesEverywhere, PLACES_NOW, TAKE_CHANGE } from "./citus.ts";
 import type { Answer, Check, Connection } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
@@ -34,13 +20,11 @@ export const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))";
 /**
  * The sellers that a transaction includes, if sellers are on several servers.
  */
-export interface SellersInReach {
+export interface SellersInReach extends Reach {
   /** Their numbers as a PostgreSQL array; null: all sellers. */
   readonly numbers: string | null;
   /** See `Tx`. */
   readonly localSellerNo: number;
-  /** Names of unreachable servers, whose sellers are not included. */
-  readonly missing: readonly string[];
   /** Names of all unreachable servers. */
   readonly away: readonly string[];
   /** The last known places of the shards; see `PLACES_NOW`. */
@@ -64,20 +48,20 @@ export interface Reaching {
 /** A read transaction. */
 export class PostgresSql extends OpenTransaction implements Sql {
   readonly #connection: Connection;
-  protected readonly reach: SellersInReach | undefined;
+  /** Undefined where all sellers are on one server. */
+  readonly reach: SellersInReach | undefined;
 
   constructor(connection: Connection, options: ReadOptions & Reaching) {
     super(options);
     this.#connection = connection;
-    this.reach = options.reach?.();
-  }
-
-  get isSpread(): true | undefined {
-    return this.reach && true;
-  }
-
-  get missing(): readonly string[] | undefined {
-    return this.reach?.missing;
+    const reach = options.reach?.();
+    this.reach = reach?.horizon === undefined ? reach : {
+      ...reach,
+      horizon: async () => {
+        this.use();
+        return await reach.horizon!();
+      },
+    };
   }
 
   /** The text of a query in a transaction of this kind. */
@@ -92,7 +76,9 @@ export class PostgresSql extends OpenTransaction implements Sql {
     check: Check | null = null,
   ): Promise<Answer> {
     this.use();
-    const text = typeof query === "string" ? query : this.textOf(query);
+    const text = typeof query === "string"
+      ? query
+      : (this.reach && query.spread) ?? this.textOf(query);
     const numbers = this.reach?.numbers ?? null;
     const statement = toStatement(text, numbers !== null);
     const all = statement.takesSellers ? [...params, numbers] : params;
@@ -108,18 +94,6 @@ export class PostgresSql extends OpenTransaction implements Sql {
     params: readonly Param[] = [],
   ): Promise<T | undefined> {
     return (await this.send(query, params)).rows[0] as T | undefined;
-  }
-
-  async changeHorizon(): Promise<ChangeHorizon> {
-    if (this.reach !== undefined) {
-      this.use();
-      if (this.reach.horizon !== undefined) return await this.reach.horizon();
-      throw new DbError("other", "A horizon of a part.");
-    }
-    const horizon = await this.get<Omit<ChangeHorizon, "missing">>(
-      POSTGRES_CHANGES.horizon,
-    );
-    return { ...horizon!, missing: [] };
   }
 }
 

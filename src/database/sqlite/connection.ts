@@ -8,7 +8,6 @@ import { templateOf } from "../../lib/template.ts";
 import { changeAfter, SQLITE_CHANGES } from "../change_numbers.ts";
 import {
   type Change,
-  type ChangeHorizon,
   conflictError,
   DbError,
   type Expected,
@@ -412,15 +411,6 @@ export class SqliteSql extends OpenTransaction implements Sql {
 
   get<T>(query: Query, params: readonly Param[] = []): Promise<T | undefined> {
     return this.inOrder(() => this.connection.get<T>(query, params));
-  }
-
-  /**
-   * Numbers become visible in their order, so there is no change below the
-   * horizon.
-   */
-  changeHorizon(): Promise<ChangeHorizon> {
-    const all = Number.MAX_SAFE_INTEGER;
-    return this.inOrder(() => ({ below: all, next: all, missing: [] }));
   }
 }
 

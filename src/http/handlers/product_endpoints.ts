@@ -1,18 +1,6 @@
 /** Products, for the seller who owns them, and all of them for operators. */
 import { notFound } from "../../lib/errors.ts";
-import {
-  type ChangeCursor,
-  changedProducts,
-  type ChangePlace,
-  type DeletionPlace,
-  FIRST_CHANGE,
-  type IndexOrder,
-  listDeletions,
-  listProducts as productPage,
-  type ProductFilter,
-  productsInOrder,
-  shownImages,
-} from "../../catalogue/product_lists.ts";
+import { changedProducts, type DeletionPlace, type IndexOrder, listDeletions, listProducts as productPage, type ProductFilter, productsInOrder, shownImages } from "../../catalogue/product_lists.ts";
 import {
   placeOfParts,
   placeParts,
@@ -60,6 +48,7 @@ import { deleteProduct as deleteOne } from "../../catalogue/deletion.ts";
 import { FEED_EXAMPLE } from "../../contracts/examples.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
+import { type ChangeCursor, type ChangePlace, FIRST_CHANGE } from "../../database/change_feed.ts";
 
 export const getProduct = endpoint(
   {

@@ -12,6 +12,7 @@ import type {
 } from "../../xml/encode.ts";
 import type { Exchange } from "./exchange.ts";
 import { QueryReader } from "./query.ts";
+import { unreachableServers } from "../../database/sections.ts";
 
 /** The most bytes of an answer. */
 export const ANSWER_LIMIT = 4 * 1_024 * 1_024;
@@ -57,7 +58,8 @@ export interface PartialNode {
 }
 
 /** The note about unreachable servers in an answer. */
-export function partialNode({ missing = [] }: Sql): PartialNode | undefined {
+export function partialNode(sql: Sql): PartialNode | undefined {
+  const missing = unreachableServers(sql);
   return missing.length === 0 ? undefined : { server: [...missing] };
 }
 

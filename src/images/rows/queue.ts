@@ -8,7 +8,7 @@ import { LIMIT, type Sql, type Tx } from "../../database/db.ts";
 import {
   claimRows,
   type Leased,
-  waitingSellers,
+  ofWaitingSellers,
 } from "../../jobs/lease_queue.ts";
 
 /** How many of a seller's due jobs at one origin a claim may take. */
@@ -43,13 +43,14 @@ export function pendingSellers(
   limit: number,
 ): Promise<PendingSeller[]> {
   return sql.all<PendingSeller>(
-    `WITH ${waitingSellers(sql, IMAGES)}
+    ofWaitingSellers(IMAGES, ({ waiting, inOrder }) =>
+      `WITH ${waiting}
      SELECT waiting.seller_no AS no,
        (SELECT id FROM sellers WHERE sellers.seller_no = waiting.seller_no) AS id
      FROM waiting
      WHERE waiting.seller_no IS NOT NULL AND 'active' =
        (SELECT status FROM sellers WHERE sellers.seller_no = waiting.seller_no)
-     ${sql.isSpread ? "ORDER BY waiting.seller_no" : ""} ${LIMIT}`,
+     ${inOrder} ${LIMIT}`),
     [after, limit],
   );
 }

@@ -3,7 +3,7 @@
  * its parts, and gives it back, so that the imports of a seller take turns.
  * Several processes may do so at the same time.
  */
-import { outageOf, type Tx, withReachableServer } from "../../database/db.ts";
+import { outageOf, type Tx } from "../../database/db.ts";
 import {
   type ClaimResult,
   LeasedRole,
@@ -29,10 +29,11 @@ import { type Job, LeaseLost } from "../part.ts";
 import { findPart } from "../part_rows.ts";
 import { storePart } from "../store.ts";
 import { checkUndo, storeUndo } from "../undo.ts";
+import { reachableRows } from "../../database/sections.ts";
 
 /**
  * Imports that one process works on at the same time, each of another seller.
- * An import whose server is unreachable takes no slot.
+ * An import whose section is unreachable takes no slot.
  */
 const AT_ONCE = 8;
 /** How long an import is worked on before others of its seller have a turn. */
@@ -71,7 +72,7 @@ export class ImportRole extends LeasedRole {
       this.#waiting,
       ([sellerNo, since]) => ({ sellerNo, since }),
     );
-    return withReachableServer(db, waiting)
+    return reachableRows(db, waiting)
       .reduce((oldest, { since }) => Math.max(oldest, now - since), 0);
   }
 

@@ -133,7 +133,7 @@ export class ObservedConditions {
   }
 
   /**
-   * Whether reviews wait; sellers whose server is unreachable are not counted.
+   * Whether reviews wait; sellers whose section is unreachable are not counted.
    */
   async #reviews(): Promise<ObservedNotice[]> {
     const pending = { state: "pending", sellerNo: null } as const;

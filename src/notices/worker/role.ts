@@ -4,11 +4,7 @@
  * records the outcome. While a mail server or endpoint is unreachable, nothing
  * is sent to it for some time, which delays nothing else.
  */
-import {
-  reachableServers,
-  type ServerReadWrite,
-  type Tx,
-} from "../../database/db.ts";
+import type { ReadWrite, Tx } from "../../database/db.ts";
 import {
   type ClaimResult,
   LeasedRole,
@@ -36,6 +32,7 @@ import {
 } from "../rows.ts";
 import { digest, operatorPayload, payloadId } from "../text.ts";
 import { ObservedConditions } from "./observed_conditions.ts";
+import { sectionsOf } from "../../database/sections.ts";
 
 /** How often it looks for new notices. */
 const LOOK_FOR_NEW_MS = 5 * SECOND_MS;
@@ -70,8 +67,8 @@ interface Result {
 interface Channel {
   recipient: Recipient;
   /**
-   * Excludes sends whose outcome cannot be recorded because a database server
-   * is unreachable.
+   * Excludes sends whose outcome cannot be recorded because a section of the
+   * database is unreachable.
    */
   inFlight: Set<Claimed>;
   /** Failures in a row. */
@@ -196,16 +193,16 @@ export class NoticeRole extends LeasedRole {
     if (clock.monotonic() < channel.pausedUntil) return found;
     // After a failure, try with a single send.
     const most = channel.failures > 0 ? 1 : AT_ONCE;
-    for (const server of reachableServers(db)) {
+    for (const section of sectionsOf(db)) {
       const room = most - channel.inFlight.size;
       if (room <= 0) return found;
-      const due = await server.read(
+      const due = await section.read(
         (sql) => dueFor(sql, channel.recipient, now, room),
         { single: true },
       );
       found.due += due.length;
       for (const sellerNo of due) {
-        if (await this.#claim(server, channel, sellerNo)) found.changed++;
+        if (await this.#claim(section, channel, sellerNo)) found.changed++;
       }
     }
     return found;
@@ -213,24 +210,24 @@ export class NoticeRole extends LeasedRole {
 
   /** Returns whether it claimed or postponed notices to a seller. */
   async #claim(
-    server: ServerReadWrite,
+    section: ReadWrite,
     channel: Channel,
     sellerNo: number,
   ): Promise<boolean> {
     const claimed = await this.claim(
-      { db: server },
+      { db: section },
       (tx, { lease }) => channel.claim(tx, sellerNo, lease),
       (claimed) =>
         claimed === null || claimed === "put_off" ? [] : claimed.leased,
     );
     if (claimed === null || claimed === "put_off") return claimed !== null;
     channel.inFlight.add(claimed);
-    this.launch(claimed.leased, () => this.#send(server, channel, claimed));
+    this.launch(claimed.leased, () => this.#send(section, channel, claimed));
     return true;
   }
 
   async #send(
-    server: ServerReadWrite,
+    section: ReadWrite,
     channel: Channel,
     claimed: Claimed,
   ): Promise<void> {
@@ -238,14 +235,14 @@ export class NoticeRole extends LeasedRole {
       const result = await channel.send(claimed);
       this.#note(channel, result);
       await this.#services.deps.maybe?.("notices sent");
-      await this.#record(server, channel, claimed, result);
+      await this.#record(section, channel, claimed, result);
     } finally {
       channel.inFlight.delete(claimed);
     }
   }
 
   async #record(
-    server: ServerReadWrite,
+    section: ReadWrite,
     channel: Channel,
     claimed: Claimed,
     { outcome }: Result,
@@ -256,11 +253,11 @@ export class NoticeRole extends LeasedRole {
     const isMailed = recipient === "seller" &&
       ["sent", "unsure"].includes(outcome);
     const onFailure = () => {
-      if (!reachableServers(db).includes(server)) {
+      if (!sectionsOf(db).includes(section)) {
         channel.inFlight.delete(claimed);
       }
     };
-    await this.settle({ db: server, onFailure }, async (tx) => {
+    await this.settle({ db: section, onFailure }, async (tx) => {
       if (isMailed) await noteMailed(tx, claimed.notices[0].sellerNo);
       await settleNotices(tx, claimed, outcome);
     });

@@ -25,7 +25,7 @@ import {
 import {
   claimRows,
   type Leased,
-  waitingSellers,
+  ofWaitingSellers,
 } from "../../jobs/lease_queue.ts";
 import { readSecrets, SECRETS, type SecretsRow } from "../secrets.ts";
 
@@ -168,7 +168,8 @@ export async function queueHeads(
   horizon: number,
 ): Promise<QueueHead[]> {
   const rows = await sql.all<QueueHead & { failures: number }>(
-    `WITH ${waitingSellers(sql, DELIVERIES)}, heads AS (
+    ofWaitingSellers(DELIVERIES, ({ waiting }) =>
+      `WITH ${waiting}, heads AS (
        SELECT webhooks.seller_no, webhooks.id, webhooks.url, webhooks.failures,
          sellers.id AS seller_id,
          (SELECT MIN(due_at) FROM deliveries
@@ -181,7 +182,7 @@ export async function queueHeads(
      )
      SELECT seller_no AS "sellerNo", id AS "webhookId",
        seller_id AS "sellerId", url, failures, due_at AS "dueAt"
-     FROM heads WHERE due_at <= ? ORDER BY due_at, id`,
+     FROM heads WHERE due_at <= ? ORDER BY due_at, id`),
     [0, horizon],
   );
   return rows.map(({ failures, ...head }) => ({

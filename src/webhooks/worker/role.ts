@@ -34,6 +34,7 @@ import { USER_AGENT } from "../../version.ts";
 import { inSpan } from "../../lib/tracing.ts";
 import { pause } from "../../lib/waits.ts";
 import { sendPayload } from "./attempt.ts";
+import { isReachable } from "../../database/sections.ts";
 
 /** How long attempts in flight may take to end after a stop. */
 const GRACE_MS = 2_000;
@@ -189,7 +190,7 @@ export class WebhookRole extends LeasedRole<Claim> {
   /**
    * Records an outcome; retries until the database accepts it. Until then the
    * delivery counts as in flight, so that its lease is renewed and it is not
-   * sent twice. It keeps its permit, unless only the seller's server is
+   * sent twice. It keeps its permit, unless only the seller's section is
    * unreachable.
    */
   async #record(
@@ -204,7 +205,7 @@ export class WebhookRole extends LeasedRole<Claim> {
         db: db.of(sellerNo),
         shared: { kind: "outcomes", key: webhookId },
         onFailure: () => {
-          if (db.spread?.isAway(sellerNo)) place[Symbol.dispose]();
+          if (!isReachable(db, sellerNo)) place[Symbol.dispose]();
         },
       },
       (tx) =>

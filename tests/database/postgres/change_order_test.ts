@@ -1,10 +1,6 @@
 /** The order of changes if transactions end in any order. */
 import { assert, assertEquals } from "@std/assert";
-import {
-  type ChangeCursor,
-  changedProducts,
-  FIRST_CHANGE,
-} from "../../../src/catalogue/product_lists.ts";
+import { changedProducts } from "../../../src/catalogue/product_lists.ts";
 import { copyDatabase } from "../../../src/database/copy.ts";
 import type { Db } from "../../../src/database/db.ts";
 import { openPostgres } from "../../../src/database/postgres/engine.ts";
@@ -16,6 +12,10 @@ import { until } from "../../support/clock.ts";
 import { ownServer } from "../../support/postgres.ts";
 import { Random } from "../../support/random.ts";
 import { bootReplicas } from "../../support/replicas.ts";
+import {
+  type ChangeCursor,
+  FIRST_CHANGE,
+} from "../../../src/database/change_feed.ts";
 
 const server = await ownServer();
 

@@ -129,7 +129,6 @@ class Two implements AsyncDisposable {
           look(sql, () => tx.returning(sql, params, expected)),
         lock: tx.lock.bind(tx),
         runMany: tx.runMany.bind(tx),
-        changeHorizon: tx.changeHorizon.bind(tx),
         takeChanges: tx.takeChanges.bind(tx),
         now: tx.now.bind(tx),
         onCommit: tx.onCommit.bind(tx),

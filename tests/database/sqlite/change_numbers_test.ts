@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { type Clock, systemClock, systemIds } from "../../../src/deps.ts";
 import { updateAttribute } from "../../../src/catalogue/attribute.ts";
 import { INITIAL } from "../../../src/catalogue/product.ts";
-import {
-  changedProducts,
-  FIRST_CHANGE,
-} from "../../../src/catalogue/product_lists.ts";
+import { changedProducts } from "../../../src/catalogue/product_lists.ts";
 import {
   rowChange,
   writeProducts,
@@ -18,6 +15,7 @@ import type { Seller } from "../../../src/sellers/seller.ts";
 import { addSeller } from "../../../src/sellers/seller_rows.ts";
 import type { Services } from "../../../src/services.ts";
 import { makeDataDir } from "../../support/data_dir.ts";
+import { FIRST_CHANGE } from "../../../src/database/change_feed.ts";
 
 /** A page of SQLite's WAL, with its header. */
 const PAGE = 4_120;

@@ -34,7 +34,6 @@ import { IMAGES } from "../../../src/images/image.ts";
 import { currentLeases, expiredLeases } from "../../../src/jobs/lease_queue.ts";
 import {
   changedProducts,
-  FIRST_CHANGE,
   listProducts,
 } from "../../../src/catalogue/product_lists.ts";
 import {
@@ -49,6 +48,7 @@ import { listImports } from "../../../src/imports/import_rows.ts";
 import { ImageBench } from "../../support/image_bench.ts";
 import { TRIGGERS } from "../../../src/webhooks/trigger.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
+import { FIRST_CHANGE } from "../../../src/database/change_feed.ts";
 Deno.test("imports: a list finds the undo of each by an index", async () => {
   await using hand = new ImageBench();
   await hand.upload([]);
@@ -156,7 +156,6 @@ async function plans(
       run: async (text, params) => (await explain(text, params), 0),
       lock: (name) => tx.lock(name),
       runMany: () => Promise.resolve(),
-      changeHorizon: () => tx.changeHorizon(),
       takeChanges: (count, seller) => tx.takeChanges(count, seller),
       now: () => tx.now(),
       onCommit: () => {},
@@ -165,6 +164,11 @@ async function plans(
   return details;
 }
 
+/** Nothing is read to know how far the changes go. */
+const REACH = {
+  missing: [],
+  horizon: () => Promise.resolve({ below: 1, next: 1, missing: [] }),
+};
 const BY_CREATION = { column: "id", descending: false } as const;
 const ANY_PRODUCT = {
   gtin: null,
@@ -205,7 +209,8 @@ Deno.test("lists of products find their rows in an index, in its order", async (
     ));
   const changes = await plans(
     bench,
-    (tx) => changedProducts(tx, FIRST_CHANGE, 1),
+    (tx) =>
+      changedProducts(Object.assign(tx, { reach: REACH }), FIRST_CHANGE, 1),
   );
   assertEquals(filtered.map((detail) => detail.replace(/ \(.*/, "")), [
     "SEARCH products USING COVERING INDEX sqlite_autoindex_products_1",

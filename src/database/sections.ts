@@ -1,0 +1,82 @@
+/**
+ * The sections of the database: the rows that one write can change. There is one
+ * section where all rows are on one server, and otherwise one for each server
+ * that can be reached. So a write about all sellers is made in each section.
+ */
+import {
+  type ChangeHorizon,
+  type Db,
+  DbError,
+  outageOf,
+  type ReadWrite,
+  type Sql,
+} from "./db.ts";
+
+/** A database of one section or several. */
+export type Sections = ReadWrite & Pick<Db, "spread">;
+
+/** The sections that can be reached. */
+export function sectionsOf(db: Sections): readonly ReadWrite[] {
+  return db.spread?.reachable() ?? [db];
+}
+
+/** Groups items of sellers by the section that has their rows. */
+export function groupBySection<T extends { sellerNo: number }>(
+  db: Sections,
+  rows: Iterable<T>,
+): [ReadWrite, T[]][] {
+  const sectionOf = ({ sellerNo }: T) => db.spread?.serverOf(sellerNo) ?? db;
+  return [...Map.groupBy(rows, sectionOf)];
+}
+
+/** Whether the seller's section is not known to be unreachable. */
+export function isReachable(
+  { spread }: Pick<Db, "spread">,
+  sellerNo: number,
+): boolean {
+  return !spread?.isAway(sellerNo);
+}
+
+/** The rows whose section is not known to be unreachable. */
+export function reachableRows<T extends { sellerNo: number }>(
+  db: Pick<Db, "spread">,
+  rows: Iterable<T>,
+): T[] {
+  return [...rows].filter(({ sellerNo }) => isReachable(db, sellerNo));
+}
+
+/** As `outageOf`; null while any section can be reached. */
+export function totalOutageOf(
+  { spread }: Pick<Db, "spread">,
+  error: unknown,
+): string | null {
+  const isPartial = spread?.servers.some(({ isUp }) => isUp) ?? false;
+  return isPartial ? null : outageOf(error);
+}
+
+/** What a transaction about sellers of several servers reaches. */
+export interface Reach {
+  /** Names of unreachable servers, whose sellers are left out. */
+  readonly missing: readonly string[];
+  /**
+   * The change horizon of all these servers; undefined in a transaction on one
+   * of them.
+   */
+  horizon?(): Promise<ChangeHorizon>;
+}
+
+/** Undefined where all rows are on one server. */
+export function reachOf(sql: Sql): Reach | undefined {
+  return (sql as Sql & { reach?: Reach }).reach;
+}
+
+/** Names of unreachable servers, whose sellers a transaction leaves out. */
+export function unreachableServers(sql: Sql): readonly string[] {
+  return reachOf(sql)?.missing ?? [];
+}
+
+/** Throws `away` if a transaction leaves out sellers; `what` is looked for. */
+export function requireAllSections(sql: Sql, what: string): void {
+  if (unreachableServers(sql).length === 0) return;
+  throw new DbError("away", `${what} may be on a server that is away.`);
+}
