@@ -4,7 +4,7 @@
  * delay every delivery and image by an hour, and the operator would see only a
  * queue that does not progress.
  */
-import { type Tx } from "../database/db.ts";
+import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import { type LeaseQueue, moveTimesBack } from "../jobs/lease_queue.ts";
 import { Loop } from "../jobs/loop.ts";

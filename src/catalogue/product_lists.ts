@@ -31,7 +31,12 @@ import {
   type ProductRow,
   toProduct,
 } from "./product_values.ts";
-import { type ChangeCursor, type ChangePlace, changeHorizon, resumeCursor } from "../database/change_feed.ts";
+import {
+  type ChangeCursor,
+  changeHorizon,
+  type ChangePlace,
+  resumeCursor,
+} from "../database/change_feed.ts";
 
 export interface ProductFilter {
   gtin: string | null;

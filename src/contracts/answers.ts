@@ -122,20 +122,32 @@ const COUNTERS = [
   MADE_BY,
 ];
 
-const DETAIL = named(
-  "detail",
+// Details and warnings are alike.
+const IN_DOCUMENT = [
   maybe("product", COUNT, "position in the document, from 1"),
   maybe("sku", STRING),
   maybe("line", COUNT),
+] as const;
+const FIELD = maybe("field", STRING);
+const CODE = one(
+  "code",
+  word(Object.keys(DETAIL_CODES)),
+  listOf(DETAIL_CODES),
+);
+const MESSAGE = one("message", STRING);
+
+const DETAIL = named(
+  "detail",
+  ...IN_DOCUMENT,
   maybe("column", COUNT),
-  maybe("field", STRING),
+  FIELD,
   maybe(
     "pointer",
     STRING,
     "JSON pointer of the field (RFC 6901), for a document in JSON",
   ),
-  one("code", word(Object.keys(DETAIL_CODES)), listOf(DETAIL_CODES)),
-  one("message", STRING),
+  CODE,
+  MESSAGE,
 );
 
 const DETAILS = named(
@@ -146,13 +158,11 @@ const DETAILS = named(
 
 const WARNING = named(
   "warning",
-  maybe("product", COUNT, "position in the document, from 1"),
-  maybe("sku", STRING),
-  maybe("line", COUNT),
-  maybe("field", STRING),
-  one("code", word(Object.keys(DETAIL_CODES)), listOf(DETAIL_CODES)),
+  ...IN_DOCUMENT,
+  FIELD,
+  CODE,
   one("from", STRING, "the date from which it is refused, at 00:00 UTC"),
-  one("message", STRING),
+  MESSAGE,
 );
 
 const WARNINGS = {

@@ -4,9 +4,9 @@ import { where } from "../database/where.ts";
 import {
   claimRows,
   type Leased,
+  ofWaitingSellers,
   type Settlement,
   settleRows,
-  ofWaitingSellers,
 } from "../jobs/lease_queue.ts";
 import type { Detail } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";

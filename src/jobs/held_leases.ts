@@ -5,7 +5,12 @@
  * released like one of a process that died.
  */
 import type { Deps } from "../deps.ts";
-import { type Db, outageOf, type Tx, type WriteOptions } from "../database/db.ts";
+import {
+  type Db,
+  outageOf,
+  type Tx,
+  type WriteOptions,
+} from "../database/db.ts";
 import {
   expiredLeases,
   forEachSeller,

@@ -8,7 +8,7 @@
  * rows: when this process's leases end, another process takes them over.
  */
 import type { Deps } from "../deps.ts";
-import { type Db, type Tx, type WriteOptions } from "../database/db.ts";
+import type { Db, Tx, WriteOptions } from "../database/db.ts";
 import { Calls } from "../lib/calls.ts";
 import { SECOND_MS } from "../lib/durations.ts";
 import type { InUse } from "../lib/holders.ts";

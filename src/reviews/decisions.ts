@@ -6,7 +6,13 @@
  */
 import { findProducts } from "../catalogue/product_rows.ts";
 import type { Product } from "../catalogue/product.ts";
-import { inReach, placeholders, splitIntoLists, type Sql, type Tx } from "../database/db.ts";
+import {
+  inReach,
+  placeholders,
+  splitIntoLists,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { recordChanges } from "../monitoring/audit.ts";

@@ -9,7 +9,17 @@
  */
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.ts";
-import { type Db, inReach, insertInto, type Param, placeholders, type ReadWrite, splitIntoLists, type Sql, type Tx } from "../database/db.ts";
+import {
+  type Db,
+  inReach,
+  insertInto,
+  type Param,
+  placeholders,
+  type ReadWrite,
+  splitIntoLists,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import { newestFirst } from "../database/newest_first.ts";
 import type { ListPage, ListPlace } from "../database/scan.ts";
 import { TABLES } from "../database/schema.ts";

@@ -970,9 +970,9 @@ function namesInDocument(`,
   {
     name: "streams: the end of a key is not looked at",
     file: "http/handlers/progress.ts",
-    from: "  return pollUntil(\n    context,",
+    from: "  return pollUntil(\n    exchange,",
     to: `  return pollUntil(
-    { services: context.services, checkKey: () => Promise.resolve() },`,
+    { services: exchange.services, checkKey: () => Promise.resolve() },`,
   },
   {
     name: "secrets: a webhook's own does not sign",

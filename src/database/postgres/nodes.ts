@@ -9,7 +9,15 @@
  */
 import pg from "pg";
 import { type Deps, systemClock } from "../../deps.ts";
-import { type ChangeHorizon, type Db, DbError, type DbServer, type Sql, type Tx, type ReadWrite } from "../db.ts";
+import {
+  type ChangeHorizon,
+  type Db,
+  DbError,
+  type DbServer,
+  type ReadWrite,
+  type Sql,
+  type Tx,
+} from "../db.ts";
 import type { EngineReadOptions, EngineWriteOptions } from "../of_seller.ts";
 import { pause } from "../../lib/waits.ts";
 import { yieldToIo } from "../../lib/yield_to_io.ts";

@@ -1,7 +1,22 @@
 /** The queries of read and write transactions. */
 import type { Clock } from "../../deps.ts";
 import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
-import { type Change, conflictError, DbError, type DialectQuery, type Expected, expectedTimes, type Param, type Query, queryText, type ReadOptions, type Sql, textOfRows, type Tx, type ChangeHorizon } from "../db.ts";
+import {
+  type Change,
+  type ChangeHorizon,
+  conflictError,
+  DbError,
+  type DialectQuery,
+  type Expected,
+  expectedTimes,
+  type Param,
+  type Query,
+  queryText,
+  type ReadOptions,
+  type Sql,
+  textOfRows,
+  type Tx,
+} from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";
 import type { Reach } from "../sections.ts";
 import { changesEverywhere, PLACES_NOW, TAKE_CHANGE } from "./citus.ts";

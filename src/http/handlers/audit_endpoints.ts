@@ -19,8 +19,8 @@ export const listAudit = endpoint({
   about: "The changes by operators, newest first, and who made them.",
   parameters: [WHO, AUDIT_SELLER, FROM_TIME, TO_TIME, AFTER, LIMIT],
   answers: ["audit"],
-}, async (context) => {
-  const reader = new QueryReader(context.query);
+}, async (exchange) => {
+  const reader = new QueryReader(exchange.query);
   const filter = {
     who: reader.read(WHO),
     seller: reader.read(AUDIT_SELLER),
@@ -29,7 +29,7 @@ export const listAudit = endpoint({
   };
   const place = reader.idPlace();
   const { list, next } = await readPage(
-    context,
+    exchange,
     "entry",
     place,
     async (sql, after, limit) => {

@@ -137,10 +137,10 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
         ...referenceEntries(endpoints()),
       ])),
   );
-  return (context) => {
-    const page = pages.get(context.params.chapter);
+  return (exchange) => {
+    const page = pages.get(exchange.params.chapter);
     if (page === undefined) throw notFound("chapter");
-    return page(context);
+    return page(exchange);
   };
 }
 
@@ -158,10 +158,10 @@ const TO_TAKE = new Map(
 );
 
 /** A file for operators. */
-export const getOperatorFile = endpoint(null, (context) => {
-  const file = TO_TAKE.get(context.params.file);
+export const getOperatorFile = endpoint(null, (exchange) => {
+  const file = TO_TAKE.get(exchange.params.file);
   if (file === undefined) throw notFound("file");
-  return file(context);
+  return file(exchange);
 });
 
 /** The style of the handbook. */
@@ -246,12 +246,12 @@ function publishedText(
     | { meanings: readonly TriggerMeaning[]; text: Promise<StaticText> }
     | undefined;
   const headers = { ...more, "Cache-Control": "no-cache" };
-  return async (context) => {
-    const meanings = await read(context.services.db);
+  return async (exchange) => {
+    const meanings = await read(exchange.services.db);
     if (!isDeepStrictEqual(written?.meanings, meanings)) {
       const create = async () => staticText(type, await write(meanings));
       written = { meanings, text: create() };
     }
-    return serveText(context, await written!.text, headers);
+    return serveText(exchange, await written!.text, headers);
   };
 }

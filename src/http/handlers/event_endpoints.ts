@@ -43,17 +43,17 @@ export const listEvents = endpoint({
   parameters: [AFTER, LIMIT, TRIGGER, REFERENCE, EVENT_ID, WAIT],
   answers: ["events"],
   waits: true,
-}, async (context) => {
-  const waitMs = readOption(context.query, WAIT) ?? 0;
-  const place = readPlace(context.query);
-  const { seller, services } = context;
+}, async (exchange) => {
+  const waitMs = readOption(exchange.query, WAIT) ?? 0;
+  const place = readPlace(exchange.query);
+  const { seller, services } = exchange;
   const found = await makeListable(services, seller, place);
   checkCursor(place.after, found);
   if (waitMs > 0 && found.count === 0) {
-    await waitForEvent(context, place, waitMs);
+    await waitForEvent(exchange, place, waitMs);
   }
   const { list, after } = await readPage<number, never>(
-    context,
+    exchange,
     "event",
     place,
     async (sql, after, limit) => {
@@ -61,7 +61,7 @@ export const listEvents = endpoint({
       const events = await eventsAfter(sql, seller.no, part);
       const full = events.length === limit;
       return {
-        entries: events.map(entryIn(context.form)),
+        entries: events.map(entryIn(exchange.form)),
         next: full ? events[limit - 1].number : null,
       };
     },
@@ -102,11 +102,11 @@ function checkCursor(after: number, { last }: Listable): void {
 }
 
 async function waitForEvent(
-  context: Exchange,
+  exchange: Exchange,
   place: EventsQuery,
   ms: number,
 ): Promise<void> {
-  const { services, seller } = context;
+  const { services, seller } = exchange;
   const look = async () => {
     const part = { ...place, limit: 1 };
     const { count } = await makeListable(services, seller, part);
@@ -114,9 +114,9 @@ async function waitForEvent(
   };
   const awaited = { signal: services.signals.events, key: seller.id };
   await waitInSlot(
-    context,
+    exchange,
     ms,
-    (abort) => pollUntil(context, awaited, abort, look),
+    (abort) => pollUntil(exchange, awaited, abort, look),
   );
 }
 

@@ -26,8 +26,8 @@ export const getHistory = endpoint({
     "none. A product that is created again starts a new history.",
   parameters: [HISTORY_ATTRIBUTE, AFTER],
   answers: ["changes"],
-}, async (context) => {
-  const { query, params, seller, services } = context;
+}, async (exchange) => {
+  const { query, params, seller, services } = exchange;
   const reader = new QueryReader(query);
   reader.require(HISTORY_ATTRIBUTE);
   reader.read(HISTORY_ATTRIBUTE);
@@ -40,7 +40,7 @@ export const getHistory = endpoint({
   const of = { sellerNo: seller.no, product };
   const since = pricesShownSince(services.deps.clock.now(), services.config);
   const { list, next } = await readPage(
-    context,
+    exchange,
     "change",
     { after, limit: PAGE },
     async (sql, place, limit) => {

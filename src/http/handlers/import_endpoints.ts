@@ -86,22 +86,22 @@ export const beginImport = endpoint({
   answers: ["import_begun"],
   errors: ["unsupported_version", "too_many_products"],
   waits: true,
-}, async (context) => {
-  const { request, query, seller, services } = context;
+}, async (exchange) => {
+  const { request, query, seller, services } = exchange;
   checkVersion(query);
   const dryRun = readOption(query, DRY_RUN) ?? false;
   const showsFormer = readShow(query, dryRun);
   const { importId, repeated } = await receiveImport(services, {
     seller,
-    chunks: context.chunks(services.config.importLimit),
-    form: context.sentForm,
+    chunks: exchange.chunks(services.config.importLimit),
+    form: exchange.sentForm,
     name: readOption(query, NAME),
     dryRun,
     showsFormer,
     acceptValid: readOption(query, ACCEPT) !== null,
     idempotency: readIdempotencyKey(request),
   });
-  if (!repeated) logBegun(context, "import_accepted", importId);
+  if (!repeated) logBegun(exchange, "import_accepted", importId);
   return {
     xml: { import_id: importId },
     headers: replayHeaders(repeated),
@@ -131,12 +131,12 @@ export const getImport = endpoint({
   parameters: [WAIT],
   answers: ["import"],
   waits: true,
-}, async (context) => {
-  const waitMs = readOption(context.query, WAIT) ?? 0;
-  const watched = watchedImport(context);
-  if (wantsEvents(context)) return await streamProgress(context, watched);
-  if (waitMs > 0) await waitUntilFinal(context, watched, waitMs);
-  const { services: { db }, seller, params, heavyRead } = context;
+}, async (exchange) => {
+  const waitMs = readOption(exchange.query, WAIT) ?? 0;
+  const watched = watchedImport(exchange);
+  if (wantsEvents(exchange)) return await streamProgress(exchange, watched);
+  if (waitMs > 0) await waitUntilFinal(exchange, watched, waitMs);
+  const { services: { db }, seller, params, heavyRead } = exchange;
   const id = params.import_id;
   const key = { sellerNo: seller.no, importId: id };
   const read = () =>
@@ -165,7 +165,7 @@ export const getImport = endpoint({
       import: {
         ...importNode(record),
         problems,
-        warnings: warningList(warnings, context.form),
+        warnings: warningList(warnings, exchange.form),
       },
     },
   };
@@ -226,12 +226,12 @@ export const listImports = endpoint({
   about: "Newest first, with counts but without problems.",
   parameters: [AFTER, LIMIT],
   answers: ["imports"],
-}, async (context) => {
+}, async (exchange) => {
   const { page, next } = await readRows(
-    context,
+    exchange,
     (sql, before, limit) =>
-      importsOf(sql, context.seller.no, { before, limit }),
-    context.seller.no,
+      importsOf(sql, exchange.seller.no, { before, limit }),
+    exchange.seller.no,
   );
   return { xml: { imports: { import: page.map(importNode) }, next } };
 });
@@ -261,8 +261,8 @@ export const getImportResults = endpoint({
   about: "The result of each product, in the order of the document.",
   parameters: [AFTER, LIMIT, RESULT, SHOW],
   answers: ["import_results"],
-}, async (context) => {
-  const { services: { db }, seller, params, query } = context;
+}, async (exchange) => {
+  const { services: { db }, seller, params, query } = exchange;
   const id = params.import_id;
   const key = { sellerNo: seller.no, importId: id };
   const reader = new QueryReader(query);
@@ -274,7 +274,7 @@ export const getImportResults = endpoint({
   const record = await readImport(db, seller.no, id);
   const showsFormer = show !== null || record.shows_former === 1;
   const page = await readPage<ResultsPlace, ImportResultNode>(
-    context,
+    exchange,
     "product",
     { after, limit },
     async (sql, after, count) => {
@@ -375,8 +375,8 @@ export const undoImport = endpoint({
   parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["import_begun"],
   errors: ["conflict", "record_invalid"],
-}, async (context) => {
-  const { request, query, params, seller, services } = context;
+}, async (exchange) => {
+  const { request, query, params, seller, services } = exchange;
   const { importId, repeated } = await undo(services, {
     seller,
     importId: params.import_id,
@@ -384,7 +384,7 @@ export const undoImport = endpoint({
     dryRun: readOption(query, DRY_RUN) ?? false,
     idempotency: readIdempotencyKey(request),
   });
-  if (!repeated) logBegun(context, "import_undone", importId);
+  if (!repeated) logBegun(exchange, "import_undone", importId);
   return {
     xml: { import_id: importId },
     headers: replayHeaders(repeated),
@@ -403,14 +403,14 @@ export const storeImport = endpoint({
   answers: ["import_begun"],
   errors: ["conflict", "changed_since"],
   conflicts: ["changed_since"],
-}, async (context) => {
-  const { request, params, seller, services } = context;
+}, async (exchange) => {
+  const { request, params, seller, services } = exchange;
   const { importId, repeated } = await storeChecked(services, {
     seller,
     importId: params.import_id,
     idempotency: readIdempotencyKey(request),
   });
-  if (!repeated) logBegun(context, "import_stored", importId);
+  if (!repeated) logBegun(exchange, "import_stored", importId);
   return {
     xml: { import_id: importId },
     headers: replayHeaders(repeated),

@@ -64,17 +64,17 @@ const HTML = html.replace("</head>", [...PRELOADED, "</head>"].join("    "))
   .replaceAll("/assets/", `/assets/${VERSION}/`);
 const PLAIN_PAGE = staticText("text/html", HTML);
 
-export const getPage = endpoint(null, (context) => {
-  const { sandbox } = context.services;
+export const getPage = endpoint(null, (exchange) => {
+  const { sandbox } = exchange.services;
   const page = sandbox === undefined ? PLAIN_PAGE : sandboxPage(sandbox);
-  return Promise.resolve(serveText(context, page, HEADERS));
+  return Promise.resolve(serveText(exchange, page, HEADERS));
 });
 
-export const getAsset = endpoint(null, (context) => {
-  const { version, name } = context.params;
+export const getAsset = endpoint(null, (exchange) => {
+  const { version, name } = exchange.params;
   const asset = version === VERSION ? FILES.get(name) : undefined;
   if (asset === undefined) throw notFound("file");
-  return Promise.resolve(serveText(context, asset, ASSET_HEADERS));
+  return Promise.resolve(serveText(exchange, asset, ASSET_HEADERS));
 });
 
 function sandboxPage(sandbox: SandboxPage): StaticText {

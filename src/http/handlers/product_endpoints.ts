@@ -1,6 +1,15 @@
 /** Products, for the seller who owns them, and all of them for operators. */
 import { notFound } from "../../lib/errors.ts";
-import { changedProducts, type DeletionPlace, type IndexOrder, listDeletions, listProducts as productPage, type ProductFilter, productsInOrder, shownImages } from "../../catalogue/product_lists.ts";
+import {
+  changedProducts,
+  type DeletionPlace,
+  type IndexOrder,
+  listDeletions,
+  listProducts as productPage,
+  type ProductFilter,
+  productsInOrder,
+  shownImages,
+} from "../../catalogue/product_lists.ts";
 import {
   placeOfParts,
   placeParts,
@@ -48,7 +57,11 @@ import { deleteProduct as deleteOne } from "../../catalogue/deletion.ts";
 import { FEED_EXAMPLE } from "../../contracts/examples.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
-import { type ChangeCursor, type ChangePlace, FIRST_CHANGE } from "../../database/change_feed.ts";
+import {
+  type ChangeCursor,
+  type ChangePlace,
+  FIRST_CHANGE,
+} from "../../database/change_feed.ts";
 
 export const getProduct = endpoint(
   {
@@ -88,25 +101,25 @@ export const listProducts = endpoint({
     ORDER,
   ],
   answers: ["products"],
-}, async (context) => {
-  const reader = new QueryReader(context.query);
-  if (context.query.get(STATUS.name) === "deleted") {
-    return await listDeleted(context, reader);
+}, async (exchange) => {
+  const reader = new QueryReader(exchange.query);
+  if (exchange.query.get(STATUS.name) === "deleted") {
+    return await listDeleted(exchange, reader);
   }
   const sort = reader.read(SORT) ?? "created_at";
   const descending = reader.read(ORDER) === "desc";
   switch (sort) {
     case "created_at":
-      return await listByIndex(context, reader, { column: "id", descending });
+      return await listByIndex(exchange, reader, { column: "id", descending });
     case "sku":
-      return await listByIndex(context, reader, { column: "sku", descending });
+      return await listByIndex(exchange, reader, { column: "sku", descending });
     default:
-      return await listByRank(context, reader, { column: sort, descending });
+      return await listByRank(exchange, reader, { column: sort, descending });
   }
 });
 
 async function listByIndex(
-  context: Exchange,
+  exchange: Exchange,
   reader: QueryReader,
   order: IndexOrder,
 ): Promise<Reply<"products">> {
@@ -114,9 +127,9 @@ async function listByIndex(
   const place = { after: reader.cursor(cursor), limit: reader.limit() };
   const filter = readFilter(reader);
   reader.finish();
-  const { no } = context.seller;
+  const { no } = exchange.seller;
   const { list, next } = await readPage(
-    context,
+    exchange,
     "product",
     place,
     async (sql, after, limit) => {
@@ -147,7 +160,7 @@ const SKU_CURSOR = jsonCursor<string>({
 });
 
 async function listByRank(
-  context: Exchange,
+  exchange: Exchange,
   reader: QueryReader,
   rank: Rank,
 ): Promise<Reply<"products">> {
@@ -159,11 +172,11 @@ async function listByRank(
   const limit = reader.limit();
   const filter = readFilter(reader);
   reader.finish();
-  const { no } = context.seller;
+  const { no } = exchange.seller;
   // One more, behind which the list continues.
   const ranking = new Ranking(no, filter, rank, { after, limit: limit + 1 });
   const { list, next } = await readPage(
-    context,
+    exchange,
     "product",
     { after: 0, limit },
     async (sql, from, count) => {
@@ -195,7 +208,7 @@ async function listByRank(
  * The list of deletions, where `updated_since` refers to the time of deletion.
  */
 async function listDeleted(
-  context: Exchange,
+  exchange: Exchange,
   reader: QueryReader,
 ): Promise<Reply<"products">> {
   const place = {
@@ -207,7 +220,7 @@ async function listDeleted(
     text: reader.read(SEARCH) || null,
   };
   for (const { name } of [REVIEW, IMAGES, GTIN_IS, SORT, ORDER]) {
-    if (!context.query.has(name)) continue;
+    if (!exchange.query.has(name)) continue;
     reader.complain(
       name,
       "not_allowed",
@@ -215,9 +228,9 @@ async function listDeleted(
     );
   }
   reader.finish();
-  const { seller } = context;
+  const { seller } = exchange;
   const { list, next } = await readPage(
-    context,
+    exchange,
     "product",
     place,
     async (sql, after, limit) => {
@@ -274,8 +287,8 @@ export const putAttribute = endpoint({
   parameters: [EXPECTED_VALUE, DIFFERENCE, IDEMPOTENCY_KEY],
   answers: null,
   errors: ["record_invalid", "changed_since"],
-}, async (context) => {
-  const { params, query, request, seller, services } = context;
+}, async (exchange) => {
+  const { params, query, request, seller, services } = exchange;
   const { repeated } = await updateAttribute(services, {
     seller,
     skuOrId: params.sku_or_id,
@@ -295,8 +308,8 @@ export const deleteProduct = endpoint({
     "Its SKU can be used again at once. Its variants stay, and so do images " +
     "that other products show.",
   answers: ["success"],
-}, async (context) => {
-  const { params, seller, services } = context;
+}, async (exchange) => {
+  const { params, seller, services } = exchange;
   await deleteOne(services, { seller, skuOrId: params.sku_or_id });
   return { xml: { success: true } };
 });
@@ -317,17 +330,17 @@ export const followProducts = endpoint({
   answers: ["products"],
   example: FEED_EXAMPLE,
   waits: true,
-}, async (context) => {
-  const waitMs = readOption(context.query, CHANGE_WAIT) ?? 0;
-  const reader = new QueryReader(context.query);
+}, async (exchange) => {
+  const waitMs = readOption(exchange.query, CHANGE_WAIT) ?? 0;
+  const reader = new QueryReader(exchange.query);
   const place = {
     after: reader.cursor(FEED_CURSOR) ?? FIRST_CHANGE,
     limit: reader.limit(),
   };
   reader.finish();
-  if (waitMs > 0) await waitForChange(context, place.after, waitMs);
+  if (waitMs > 0) await waitForChange(exchange, place.after, waitMs);
   const { list, after } = await readPage(
-    context,
+    exchange,
     "product",
     place,
     readChanges,
@@ -349,20 +362,20 @@ export const followProducts = endpoint({
  * processes.
  */
 async function waitForChange(
-  context: Exchange,
+  exchange: Exchange,
   after: ChangeCursor,
   ms: number,
 ): Promise<void> {
-  const { db } = context.services;
+  const { db } = exchange.services;
   const look = async () => {
     const changes = await db.read((sql) => changedProducts(sql, after, 1));
     return changes.length > 0 ? true : null;
   };
   const awaited = { signal: new Signal(), key: "" };
   await waitInSlot(
-    context,
+    exchange,
     ms,
-    (abort) => pollUntil(context, awaited, abort, look),
+    (abort) => pollUntil(exchange, awaited, abort, look),
   );
 }
 

@@ -40,14 +40,14 @@ export function wantsEvents({ request, form }: Exchange): boolean {
  * revoked meanwhile.
  */
 export async function waitUntilFinal<T>(
-  context: Exchange,
+  exchange: Exchange,
   watched: WatchedRecord<T>,
   ms: number,
 ): Promise<void> {
   await waitInSlot(
-    context,
+    exchange,
     ms,
-    (abort) => followProgress(context, watched, abort, watched.isFinal),
+    (abort) => followProgress(exchange, watched, abort, watched.isFinal),
   );
 }
 
@@ -56,14 +56,14 @@ export async function waitUntilFinal<T>(
  * `final` if the key is revoked or the service stops.
  */
 export async function streamProgress<T>(
-  context: Exchange,
+  exchange: Exchange,
   watched: WatchedRecord<T>,
 ): Promise<Reply> {
   const first = await watched.find();
-  const waiting = context.startWaiting();
+  const waiting = exchange.startWaiting();
   const gone = new AbortController();
-  const abort = AbortSignal.any([context.abort, gone.signal]);
-  const events = progressEvents(context, watched, abort, first);
+  const abort = AbortSignal.any([exchange.abort, gone.signal]);
+  const events = progressEvents(exchange, watched, abort, first);
   const leave = () => {
     gone.abort();
     waiting[Symbol.dispose]();
@@ -94,12 +94,12 @@ export async function streamProgress<T>(
 const ENDED = { done: true, value: undefined } as const;
 
 async function* progressEvents<T>(
-  context: Exchange,
+  exchange: Exchange,
   watched: WatchedRecord<T>,
   abort: AbortSignal,
   first: T,
 ): AsyncGenerator<string, void, void> {
-  const { clock } = context.services.deps;
+  const { clock } = exchange.services.deps;
   const { isFinal, hasMoved, write } = watched;
   const event = (now: T) =>
     `event: ${isFinal(now) ? "final" : "progress"}\ndata: ${write(now)}\n\n`;
@@ -109,7 +109,7 @@ async function* progressEvents<T>(
     await pause(clock, EVENT_INTERVAL_MS);
     using quiet = new Timeout(clock, QUIET_MS);
     const moved = await followProgress(
-      context,
+      exchange,
       watched,
       AbortSignal.any([abort, quiet.signal]),
       (now) => hasMoved(shown, now) || isFinal(now),
@@ -122,14 +122,14 @@ async function* progressEvents<T>(
 
 /** Waits until the record satisfies `done`; null if `abort` fires first. */
 function followProgress<T>(
-  context: Exchange,
+  exchange: Exchange,
   { key, find }: WatchedRecord<T>,
   abort: AbortSignal,
   done: (now: T) => boolean,
 ): Promise<T | null> {
-  const { signals } = context.services;
+  const { signals } = exchange.services;
   return pollUntil(
-    context,
+    exchange,
     { signal: signals.progress, key },
     abort,
     async () => {

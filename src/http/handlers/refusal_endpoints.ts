@@ -44,7 +44,7 @@ export const listRefusals = endpoint({
     "a minute are one entry; no code takes more than half of what is kept.",
   parameters: FILTERS,
   answers: ["refusals"],
-}, (context) => pageOfRefusals(context, context.seller.no));
+}, (exchange) => pageOfRefusals(exchange, exchange.seller.no));
 
 export const listAllRefusals = endpoint({
   operation: "listAllRefusals",
@@ -53,19 +53,19 @@ export const listAllRefusals = endpoint({
   parameters: [SELLER, ...FILTERS],
   answers: ["refusals"],
   errors: ["not_found"],
-}, async (context) => {
-  const name = context.query.get(SELLER.name);
+}, async (exchange) => {
+  const name = exchange.query.get(SELLER.name);
   const seller = name === null
     ? null
-    : await context.services.db.read((sql) => sellerByName(sql, name));
-  return await pageOfRefusals(context, seller?.no ?? null);
+    : await exchange.services.db.read((sql) => sellerByName(sql, name));
+  return await pageOfRefusals(exchange, seller?.no ?? null);
 });
 
 async function pageOfRefusals(
-  context: Exchange,
+  exchange: Exchange,
   sellerNo: number | null,
 ): Promise<Reply<"refusals">> {
-  const reader = new QueryReader(context.query);
+  const reader = new QueryReader(exchange.query);
   const filter = {
     sellerNo,
     since: reader.read(FROM_TIME),
@@ -75,9 +75,9 @@ async function pageOfRefusals(
     q: reader.read(SKU_OR_REQUEST),
   };
   const place = reader.idPlace();
-  await context.services.refusals.flush();
+  await exchange.services.refusals.flush();
   const { list, next, partial } = await readPage(
-    context,
+    exchange,
     "refusal",
     place,
     async (sql, after, limit) => {

@@ -64,8 +64,8 @@ export const listReviews = endpoint({
   parameters: [REVIEW_STATE, SELLER, AFTER, LIMIT],
   answers: ["reviews"],
   errors: ["not_found"],
-}, async (context) => {
-  const { services, query } = context;
+}, async (exchange) => {
+  const { services, query } = exchange;
   const reader = new QueryReader(query);
   const state = reader.read(REVIEW_STATE) ?? "pending";
   const place = {
@@ -78,7 +78,7 @@ export const listReviews = endpoint({
     ? null
     : (await services.db.read((sql) => sellerByName(sql, name))).no;
   const { list, next, partial } = await readPage(
-    context,
+    exchange,
     "product",
     place,
     async (sql, after, count) => {

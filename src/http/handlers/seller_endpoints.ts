@@ -143,8 +143,8 @@ export const listSellers = endpoint({
   parameters: [AFTER, LIMIT, SELLER],
   answers: ["sellers"],
   errors: ["not_found"],
-}, async (context) => {
-  const { query, services: { db, deps } } = context;
+}, async (exchange) => {
+  const { query, services: { db, deps } } = exchange;
   const name = query.get(SELLER.name);
   if (name !== null) {
     const row = await db.read(async (sql) => {
@@ -155,7 +155,7 @@ export const listSellers = endpoint({
     return { xml: { sellers: { seller: [sellerNode(row)] } } };
   }
   const { page, next, partial } = await readRows(
-    context,
+    exchange,
     (sql, after, limit) =>
       pageOfSellers(sql, deps.clock.now(), after ?? "", limit),
     null,

@@ -75,15 +75,15 @@ export const getTransaction = endpoint({
   parameters: [WAIT, AFTER],
   answers: ["transaction"],
   waits: true,
-}, async (context) => {
-  const waitMs = readOption(context.query, WAIT) ?? 0;
-  const reader = new QueryReader(context.query);
+}, async (exchange) => {
+  const waitMs = readOption(exchange.query, WAIT) ?? 0;
+  const reader = new QueryReader(exchange.query);
   const after = reader.cursor(RESULTS_CURSOR) ?? 0;
   reader.finish();
-  const watched = watchedTransaction(context);
-  if (wantsEvents(context)) return await streamProgress(context, watched);
-  if (waitMs > 0) await waitUntilFinal(context, watched, waitMs);
-  return await fullRecord(context, after);
+  const watched = watchedTransaction(exchange);
+  if (wantsEvents(exchange)) return await streamProgress(exchange, watched);
+  if (waitMs > 0) await waitUntilFinal(exchange, watched, waitMs);
+  return await fullRecord(exchange, after);
 });
 
 function watchedTransaction(
@@ -331,8 +331,8 @@ export const retryImages = endpoint({
   title: "Retry failed images",
   about: "The answer counts the image references that are retried.",
   answers: ["images_retry"],
-}, async (context) => {
-  const { services, seller, params } = context;
+}, async (exchange) => {
+  const { services, seller, params } = exchange;
   const id = params.transaction_id;
   const retried = await retryUpload(services, seller, id);
   return { xml: { transaction_id: id, images: { retried } } };
@@ -344,12 +344,12 @@ export const listTransactions = endpoint({
   about: "Newest first, with counts but without results.",
   parameters: [AFTER, LIMIT],
   answers: ["transactions"],
-}, async (context) => {
+}, async (exchange) => {
   const { page, next } = await readRows(
-    context,
+    exchange,
     (sql, before, limit) =>
-      transactionsOf(sql, context.seller.no, { before, limit }),
-    context.seller.no,
+      transactionsOf(sql, exchange.seller.no, { before, limit }),
+    exchange.seller.no,
   );
   return {
     xml: { transactions: { transaction: page.map(progressRecord) }, next },

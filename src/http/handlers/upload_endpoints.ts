@@ -49,7 +49,7 @@ export const uploadProducts = endpoint({
   answers: ["upload", "dry_run"],
   errors: ["unsupported_version", "too_many_products"],
   upload: true,
-}, (context) => uploadDocument(context, { attributesOnly: false }));
+}, (exchange) => uploadDocument(exchange, { attributesOnly: false }));
 
 export const uploadAttributes = endpoint({
   operation: "uploadAttributes",
@@ -77,27 +77,27 @@ export const uploadAttributes = endpoint({
   answers: ["upload", "dry_run"],
   errors: ["unsupported_version", "too_many_products"],
   upload: true,
-}, (context) => uploadDocument(context, { attributesOnly: true }));
+}, (exchange) => uploadDocument(exchange, { attributesOnly: true }));
 
 async function uploadDocument(
-  context: Exchange,
+  exchange: Exchange,
   { attributesOnly }: { attributesOnly: boolean },
 ): Promise<Reply<"upload" | "dry_run">> {
-  const { request, query, seller, services } = context;
-  const body = await context.blocks();
+  const { request, query, seller, services } = exchange;
+  const body = await exchange.blocks();
   checkVersion(query);
   const complete = readComplete(query);
   // Reserved at once, limited to the amount that the seller may have.
-  const room = (attributesOnly ? rowsOf(context) : 0) +
+  const room = (attributesOnly ? rowsOf(exchange) : 0) +
     (complete === null ? 0 : ROWS_BYTES);
-  if (room > 0) context.takeRoom(room);
+  if (room > 0) exchange.takeRoom(room);
   const dryRun = readOption(query, DRY_RUN) ?? false;
   const showsFormer = readShow(query, dryRun);
   const acceptValid = readOption(query, ACCEPT) !== null;
   const outcome = await upload(services, {
     seller,
     body,
-    form: context.sentForm,
+    form: exchange.sentForm,
     dryRun,
     showsFormer,
     acceptValid,
@@ -106,15 +106,15 @@ async function uploadDocument(
     name: readOption(query, NAME),
     idempotency: readIdempotencyKey(request),
   });
-  if ("counts" in outcome) logDone(context, "upload_accepted", outcome);
+  if ("counts" in outcome) logDone(exchange, "upload_accepted", outcome);
   if ("dryRun" in outcome) {
     return {
       xml: {
         dry_run: {
           products: productCountsNode(outcome.dryRun),
-          results: checkedList(outcome.checked, context.form),
+          results: checkedList(outcome.checked, exchange.form),
           missing: missingNode(outcome.emptied),
-          warnings: warningList(outcome.warnings, context.form),
+          warnings: warningList(outcome.warnings, exchange.form),
         },
       },
     };
@@ -269,25 +269,25 @@ export const undoUpload = endpoint({
   parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["upload", "undo_dry_run"],
   errors: ["conflict", "record_invalid"],
-}, async (context) => {
-  const { request, query, params, seller, services, heavyRead } = context;
+}, async (exchange) => {
+  const { request, query, params, seller, services, heavyRead } = exchange;
   const undo = {
     seller,
     transactionId: params.transaction_id,
     keepChanged: readOption(query, CHANGED) !== null,
     idempotency: readIdempotencyKey(request),
   };
-  await countProducts(context);
+  await countProducts(exchange);
   if (readOption(query, DRY_RUN) ?? false) {
     const found = await heavyRead((takeStep) =>
       dryRunUndo(services, undo, (step) => takeStep(step, true))
     );
     const products = productCountsNode(found.counts);
-    const details = detailList(found, context.form);
+    const details = detailList(found, exchange.form);
     return { xml: { dry_run: { products, details } } };
   }
   const outcome = await undoTransaction(services, undo);
-  if ("counts" in outcome) logDone(context, "upload_undone", outcome);
+  if ("counts" in outcome) logDone(exchange, "upload_undone", outcome);
   return {
     xml: { transaction_id: outcome.transactionId },
     headers: replayHeaders("repeated" in outcome),

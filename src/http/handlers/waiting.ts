@@ -16,13 +16,13 @@ const POLL_MS = 500;
  * meanwhile.
  */
 export async function waitInSlot(
-  context: Exchange,
+  exchange: Exchange,
   ms: number,
   wait: (abort: AbortSignal) => Promise<unknown>,
 ): Promise<void> {
-  using _slot = context.startWaiting();
-  using timeout = new Timeout(context.services.deps.clock, ms);
-  await wait(AbortSignal.any([context.abort, timeout.signal]));
+  using _slot = exchange.startWaiting();
+  using timeout = new Timeout(exchange.services.deps.clock, ms);
+  await wait(AbortSignal.any([exchange.abort, timeout.signal]));
 }
 
 /**

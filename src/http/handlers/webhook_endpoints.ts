@@ -153,8 +153,8 @@ export const recoverWebhook = endpoint({
   parameters: [SINCE, UNTIL],
   answers: ["recovery"],
   errors: ["record_invalid"],
-}, (context) => {
-  const { services, seller, params, query, heavyRead } = context;
+}, (exchange) => {
+  const { services, seller, params, query, heavyRead } = exchange;
   const request = {
     sellerId: seller.id,
     sellerNo: seller.no,
@@ -212,8 +212,8 @@ export const listDeliveries = endpoint({
   about: `Newest first, each with its last ten attempts. ${FEW_IN_STATE}`,
   parameters: [STATE, REFERENCE, AFTER, LIMIT],
   answers: ["deliveries"],
-}, async (context) => {
-  const { services, seller, params, query } = context;
+}, async (exchange) => {
+  const { services, seller, params, query } = exchange;
   const reader = new QueryReader(query);
   const state = reader.read(STATE);
   const reference = reader.read(REFERENCE);
@@ -224,7 +224,7 @@ export const listDeliveries = endpoint({
   );
   if (webhook === undefined) throw noWebhook(trigger);
   const choice = { sellerNo: seller.no, trigger, state, reference };
-  return pageOfDeliveries(context, choice, place, deliveryXml);
+  return pageOfDeliveries(exchange, choice, place, deliveryXml);
 });
 
 export const listSellerDeliveries = endpoint({
@@ -234,8 +234,8 @@ export const listSellerDeliveries = endpoint({
     `deliveries of deleted webhooks. ${FEW_IN_STATE}`,
   parameters: [STATE, TRIGGER, AFTER, LIMIT],
   answers: ["deliveries"],
-}, async (context) => {
-  const { services, params, query } = context;
+}, async (exchange) => {
+  const { services, params, query } = exchange;
   const reader = new QueryReader(query);
   const trigger = reader.read(TRIGGER);
   const state = reader.read(STATE);
@@ -244,17 +244,17 @@ export const listSellerDeliveries = endpoint({
     sellerByName(sql, params.seller)
   );
   const choice = { sellerNo, trigger, state, reference: null };
-  return pageOfDeliveries(context, choice, place, operatorsDeliveryXml);
+  return pageOfDeliveries(exchange, choice, place, operatorsDeliveryXml);
 });
 
 async function pageOfDeliveries(
-  context: Exchange,
+  exchange: Exchange,
   choice: DeliveryChoice,
   place: ReturnType<QueryReader["idPlace"]>,
   toXml: typeof deliveryXml,
 ): Promise<Reply<"deliveries">> {
   const { list, next } = await readPage(
-    context,
+    exchange,
     "delivery",
     place,
     (sql, after, limit) => readDeliveries(sql, choice, { after, limit }, toXml),

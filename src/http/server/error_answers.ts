@@ -5,7 +5,7 @@ import { StoreError } from "../../lib/store_error.ts";
 import { DbError, type DbErrorKind } from "../../database/db.ts";
 import { OutboundError } from "../../net/errors.ts";
 import { boundedList } from "./list.ts";
-import type { EncodedBlocks } from "../../xml/encode.ts";
+import type { ElementList, EncodedBlocks, XmlValue } from "../../xml/encode.ts";
 import type { AnswerForm } from "../../contracts/answer_form.ts";
 import type {
   Answer,
@@ -96,13 +96,8 @@ export function detailList(
   { details, more = 0 }: { details: readonly Detail[]; more?: number },
   form: AnswerForm,
 ): DetailsNode | undefined {
-  if (details.length === 0) return undefined;
-  const list = boundedList<DetailNode>(form, "detail");
-  for (const detail of details) {
-    if (list.count === DETAIL_LIMIT || !list.add(detailNode(detail))) break;
-  }
-  const left = more + details.length - list.count;
-  return { detail: list, more: left === 0 ? undefined : left };
+  const shown = firstOf(details.map(detailNode), more, form, "detail");
+  return shown && { detail: shown.list, more: shown.more };
 }
 
 /** `<warnings>`, or nothing without warnings. */
@@ -110,11 +105,23 @@ export function warningList(
   { list, more }: Warnings,
   form: AnswerForm,
 ): WarningsNode | undefined {
-  if (list.length + more === 0) return undefined;
-  const shown = boundedList<WarningNode>(form, "warning");
-  for (const warning of list) if (!shown.add(warningNode(warning))) break;
-  const left = more + list.length - shown.count;
-  return { warning: shown, more: left || undefined };
+  const shown = firstOf(list.map(warningNode), more, form, "warning");
+  return shown && { warning: shown.list, more: shown.more };
+}
+
+/** The nodes that an answer has room for, and how many there are besides. */
+function firstOf<V extends XmlValue>(
+  nodes: readonly V[],
+  more: number,
+  form: AnswerForm,
+  name: string,
+): { list: ElementList<V>; more: number | undefined } | undefined {
+  if (nodes.length + more === 0) return undefined;
+  const list = boundedList<V>(form, name);
+  for (const node of nodes) {
+    if (list.count === DETAIL_LIMIT || !list.add(node)) break;
+  }
+  return { list, more: more + nodes.length - list.count || undefined };
 }
 
 function warningNode(

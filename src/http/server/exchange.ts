@@ -69,7 +69,7 @@ export interface ServerState {
   finalRecords: RecentValues<FinalRecord>;
 }
 
-/** One request and its answer: the context of the handler. */
+/** One request and its answer; handlers take it. */
 export class Exchange implements Disposable {
   readonly services: Services;
   readonly request: Request;
