@@ -117,7 +117,14 @@ async function storeUndo(
 }
 
 /** A transaction to be undone; the seller's key may have been revoked since. */
-type Undone = Pick<Undo, "transactionId"> & { seller: Seller };
+type Undone = Pick<Undo, "transactionId"> & {
+  seller: Seller;
+  /**
+   * The undo of its import has begun, before which the age of its record was
+   * checked: it goes on although the record has become too old meanwhile.
+   */
+  hasBegun?: true;
+};
 
 /**
  * Undoes a transaction in a write. `refuse` may throw because of the conflicts;
@@ -223,12 +230,12 @@ async function readUndoDraft(
   undone: Undone,
   runStep: RunStep,
 ): Promise<UndoDraft> {
-  const { seller, transactionId } = undone;
+  const { seller, transactionId, hasBegun = false } = undone;
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const [transaction, kept, { results }] = await read((sql) =>
     Promise.all([
       readTransaction(sql, seller.no, transactionId),
-      findUndo(sql, undoKey(undone), since),
+      findUndo(sql, undoKey(undone), hasBegun ? 0 : since),
       findResults(sql, seller.no, transactionId),
     ])
   );

@@ -622,8 +622,13 @@ export const TABLES = {
       role: "api",
       everyMs: HOUR_MS,
       by: "created_at",
+      // An undo of an import that has begun needs those of its parts.
+      where: `NOT EXISTS (SELECT 1 FROM imports i
+        WHERE i.seller_no = undo_records.seller_no AND i.over_at IS NULL
+          AND i.undoes IS NOT NULL)`,
       age: { setting: "undoDays", zero: "keeps none" },
-      about: "{age}, or until it is undone",
+      about: "{age} and the undo of an import that has begun by then, or " +
+        "until it is undone",
     },
     onSellerRemoval: "rows",
     portion: 100,

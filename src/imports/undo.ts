@@ -201,7 +201,7 @@ async function partsToUndo(
 export async function checkUndo(services: Services, job: Job): Promise<void> {
   const { db } = services;
   const { seller, key, row, part } = job;
-  const undone = { seller, transactionId: part.undoes! };
+  const undone = undoneOf(job);
   const runStep: RunStep = (step) =>
     services.heavy.run({ owner: heavyOwner(seller) }, step);
   const plan = await tryUndo(services, undone, runStep);
@@ -241,7 +241,7 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
 
 export async function storeUndo(services: Services, job: Job): Promise<void> {
   const { seller, key, row, part } = job;
-  const undone = { seller, transactionId: part.undoes! };
+  const undone = undoneOf(job);
   const refuse = ({ beyondQuota }: UndoPlan) => {
     if (beyondQuota.length > 0) throw recordInvalid(beyondQuota);
   };
@@ -257,6 +257,10 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     const counts = countResults(plan.products);
     await endStore(tx, services, job, locked, problems, { counts });
   }, { heavy: true, changes: true });
+}
+
+function undoneOf({ seller, part }: Job) {
+  return { seller, transactionId: part.undoes!, hasBegun: true } as const;
 }
 
 /** Details by product, numbered over the whole undo. */

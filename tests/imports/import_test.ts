@@ -8,6 +8,8 @@ import {
 import { DbError } from "../../src/database/db.ts";
 import { systemClock, systemDeps } from "../../src/deps.ts";
 import { sweepImports } from "../../src/imports/retention.ts";
+import { sweepOld } from "../../src/jobs/sweeps.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import {
   boot,
   child,
@@ -437,6 +439,26 @@ contract.test("an undo is refused at once where nothing is kept for it", async (
     assertEquals(refused.status, 422);
     assertEquals(detailsOf(refused).map(({ code }) => code), ["too_old"]);
   }
+});
+
+contract.test("an undo that has begun goes on when its records have become too old", async () => {
+  let now = Date.now();
+  const clock = { ...systemClock, now: () => now };
+  const swept: number[] = [];
+  const maybe = async (place: string) => {
+    if (place !== "import part of an undo checked" || now > Date.now()) return;
+    now += 2 * DAY_MS;
+    const services = { db: app.app.db, config: app.config, deps: { clock } };
+    swept.push(...await Array.fromAsync(sweepOld("undo_records", services)));
+  };
+  const config = { undoDays: 1 };
+  await using app = await boot({ deps: { clock, maybe }, config });
+  const id = idOf(await post(app, products(300)));
+  await ended(app, id);
+  const undo = () => app.call(`${IMPORTS}/${id}/undo`, { method: "POST" });
+  const record = await ended(app, idOf(await undo()));
+  assertEquals(summaryOf(record), "completed, total 300, deleted 300");
+  assertEquals(swept, []);
 });
 
 contract.test("a dry run that is over is deleted with its document, by its seller alone", async () => {
