@@ -1,6 +1,8 @@
 /** Sets the stage for a world: a machine, a network, processes, and faults. */
 import { DatabaseSync } from "node:sqlite";
 import { databaseFile } from "../../src/database/open.ts";
+import { guarded } from "../../src/database/sqlite/errors.ts";
+import { isBusy } from "../../src/database/sqlite/lock_wait.ts";
 import { imageFile, type StoredFile } from "../../src/images/image.ts";
 import { testConfig } from "../support/config.ts";
 import { Backup } from "./backup.ts";
@@ -33,6 +35,9 @@ const TELLING = {
   noticesSecret: NOTICES_SECRET,
   publicUrl: "https://sell.example",
 };
+
+/** Between two looks whether a process has a write in progress. */
+const LOCKED_MS = 5;
 
 export class SimulatedStage implements Stage, Disposable {
   readonly scheduler: Kernel;
@@ -138,13 +143,15 @@ export class SimulatedStage implements Stage, Disposable {
     return this.#reader.all(sql, params) as T[];
   }
 
-  copyRows(
+  async copyRows(
     table: string,
     key: string,
     value: string,
     changes: readonly Readonly<Record<string, string | number>>[],
-  ): void {
-    const database = new DatabaseSync(databaseFile(this.machine.dataDir));
+  ): Promise<void> {
+    const file = databaseFile(this.machine.dataDir);
+    using database = new DatabaseSync(file, { timeout: 0 });
+    await this.#beginWrite(database);
     const [row] = database.prepare(`SELECT * FROM ${table} WHERE ${key} = ?`)
       .all(value);
     const names = Object.keys(row);
@@ -152,12 +159,22 @@ export class SimulatedStage implements Stage, Disposable {
     const insert = database.prepare(
       `INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks})`,
     );
-    database.exec("BEGIN IMMEDIATE");
     for (const change of changes) {
       insert.run(...Object.values({ ...row, ...change }));
     }
     database.exec("COMMIT");
-    database.close();
+  }
+
+  /** Begins a write as soon as no process has one in progress. */
+  async #beginWrite(database: DatabaseSync): Promise<void> {
+    for (;;) {
+      try {
+        return guarded(() => database.exec("BEGIN IMMEDIATE"));
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        await this.machine.pause(LOCKED_MS);
+      }
+    }
   }
 
   writes(): number {

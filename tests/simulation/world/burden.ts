@@ -226,13 +226,13 @@ export class Burden implements Actor {
       const end = `${n}`.padStart(12, "0");
       return `00000000-0000-7000-8000-${end}`;
     });
-    stage.copyRows("imports", "id", id, copies.map((id) => ({ id })));
+    await stage.copyRows("imports", "id", id, copies.map((id) => ({ id })));
     const own = copies.map((import_id) => ({ import_id }));
-    stage.copyRows("import_images", "import_id", id, own);
+    await stage.copyRows("import_images", "import_id", id, own);
     const ofCopies = copies.flatMap((import_id) =>
       Array.from({ length: parts }, (_, part) => ({ import_id, part }))
     );
-    stage.copyRows("import_parts", "import_id", id, ofCopies);
+    await stage.copyRows("import_parts", "import_id", id, ofCopies);
   }
 
   /**

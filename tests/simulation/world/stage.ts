@@ -52,7 +52,7 @@ export interface Stage {
     key: string,
     value: string,
     changes: readonly Readonly<Record<string, string | number>>[],
-  ): void;
+  ): Promise<void>;
   /** Copies the database while processes run; rejects if that fails. */
   backUp(): Promise<Copy>;
   /**
