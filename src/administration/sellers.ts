@@ -117,7 +117,7 @@ export const SELLER_ATTRIBUTES: Readonly<Record<string, SellerAttribute>> = {
     LIMIT_NAMES.map((name) => [name, limitAttribute(name)]),
   ),
   email: {
-    meaning: "where the seller is [told of trouble](notices.md)",
+    meaning: "address for [notices](notices.md) to the seller",
     isPrivate: true,
     set: ({ tx, services, seller, value }) =>
       setEmail(tx, services.deps, seller, value),

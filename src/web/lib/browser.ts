@@ -1,7 +1,7 @@
 /**
  * Time, storage, and files that the user chooses or saves. No other module of
- * the page reads a clock, sets a timer or opens the browser's storage, as none
- * of the service does but `deps.ts`.
+ * the page reads a clock, sets a timer or opens the browser's storage. The
+ * service's counterpart is `deps.ts`.
  */
 
 /** Unix time in milliseconds. */

@@ -40,7 +40,7 @@ export function isHtml(text: string): boolean {
 /** The text of HTML: each paragraph and list entry on a line of its own. */
 export function textOfHtml(html: string): string {
   const text = withoutTags(html);
-  // Some programs write the HTML itself as text.
+  // Some programs escape the HTML, so it is decoded twice.
   return !TAG.test(html) && TAG.test(text) ? textOfHtml(text) : text;
 }
 

@@ -275,8 +275,8 @@ export function isManyTimes(amount: string, stored: string): boolean {
 }
 
 /**
- * The question about a price that is probably a mistake: it has changed many
- * times over, as prices in cents do, or its currency has; else null.
+ * The question about a price that is probably a mistake: it has changed by a
+ * large factor, as prices in cents do, or its currency has changed; else null.
  */
 export function priceDoubt(
   amount: string,

@@ -100,7 +100,7 @@ async function findCategory(
 const SHOWN = 12;
 
 /**
- * A rule as text: "material: needed; one of steel, porcelain; from 2027-01-01
+ * A rule as text: "material: required; one of steel, porcelain; from 2027-01-01
  * on".
  */
 export function needOf(

@@ -80,9 +80,8 @@ export function ProductForm({ client, product, onSaved }: {
     setFrom(stored);
     return found;
   };
-  // The stored product may differ from what was sent: quantity 0 makes it out
-  // of
-  // stock. A layout effect runs before anything else can be typed.
+  // The stored product may differ from what was sent: quantity 0 makes it
+  // out of stock. A layout effect runs before anything else can be typed.
   useLayoutEffect(() => {
     if (product !== null) catchUp(draftOf(product));
   }, [product]);

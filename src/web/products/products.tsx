@@ -89,7 +89,7 @@ type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
 
 /** The number of products on a page. */
 const PAGE = 50;
-/** Orders of the list, beside that of creation. */
+/** The orders of the list, besides the order of creation. */
 const ORDERS: readonly (Pick<Query, "sort" | "order"> & { label: string })[] = [
   { sort: "title", label: "title" },
   { sort: "sku", label: "SKU" },

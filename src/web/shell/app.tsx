@@ -166,7 +166,7 @@ export function App() {
   const client = useClient(signedIn ? current : null);
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
-  // The view of reviews counts those that are left itself.
+  // The view of reviews counts the remaining products itself.
   useReviewsWaiting(
     current.role === "operator" && view?.name !== "reviews"
       ? current.client

@@ -1,4 +1,4 @@
-/** How many products wait for a review, which the operator's tab shows. */
+/** Counts the products that wait for a review, for the operator's tab. */
 import { useEffect } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { every } from "../lib/browser.ts";
@@ -7,7 +7,7 @@ import { reviewsWaiting } from "../state/background.ts";
 
 const REFRESH_MS = 30_000;
 
-/** Keeps `reviewsWaiting`; `operator` is null where no operator needs it. */
+/** Updates `reviewsWaiting`; `operator` is null if nobody needs the count. */
 export function useReviewsWaiting(operator: Client | null): void {
   useEffect(() => {
     if (operator === null) return;
@@ -19,7 +19,7 @@ export function useReviewsWaiting(operator: Client | null): void {
           .getStatus({}, { signal });
         if (!signal.aborted) reviewsWaiting.set(n ? count(n) : null);
       } catch {
-        // The next look tells.
+        // The next request may succeed.
       }
     };
     look();

@@ -1,6 +1,6 @@
 /**
- * The upload or import in progress: the tab's title shows its progress, and a
- * notice its end if another view is open.
+ * The upload or import in progress. The tab's title shows its progress; a
+ * notice reports its end if another view is open.
  */
 import type { Client, Import, Transaction } from "../../client/mod.ts";
 import { uploadTitle, uploadView } from "./names.ts";

@@ -26,7 +26,7 @@ export function uploadTitle(watched: Transaction | Import): string {
     : `Undo of ${name ?? "an upload"}`;
 }
 
-/** The state of an upload or import, where its `status` does not name it. */
+/** The state of an upload or import with refused products; else undefined. */
 export function uploadState(
   { status, images, products: { refused = 0 } }: Transaction | Import,
 ): string | undefined {

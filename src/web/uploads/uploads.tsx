@@ -99,8 +99,8 @@ function nameOfRefused({ name, dry_run }: Refusal): string {
 }
 
 /**
- * All entries by time, the newest first. Ends where the first of the lists ends
- * that is not fully loaded: older entries of that list are missing.
+ * All entries by time, newest first. If a list is not fully loaded, entries
+ * older than its last loaded one are left out, because others are missing.
  */
 function mergedByTime(
   lists: readonly Rows<Watched>[],

@@ -79,8 +79,7 @@ export function targetByValues(
   if (all((value) => value.split(/[|,;\s]+/).every(isImage))) {
     return namesOtherPicture(header) ? null : "images";
   }
-  // Only common ones: words such as "ALL" and "TOP" are codes of currencies,
-  // too.
+  // Only common ones, because words such as "ALL" and "TOP" are codes, too.
   if (all((value) => COMMON_CURRENCIES.includes(value))) return "currency";
   return !namesNetAmount(header) && all(isPrice) ? "price" : null;
 }

@@ -245,7 +245,7 @@ const OPENING = "¿¡";
 /** Exponents of units, as in `m²`; a letter is before them. */
 const EXPONENTS = "¹²³";
 const UNITS = /[mtn]/i;
-/** What stands before the exponent of `m³` and `cm³`. */
+/** The unit before the exponent of `m³` and `cm³`. */
 const METRES = /(?:^|[^\p{L}])[cdk]?m$/u;
 /** French words with `œ`: `cœur`, `vœu`, `œil`, `œdème`. */
 const LIGATURE = /^œ(?:[uit]|cu|d[eè]|no|s[ot])/i;

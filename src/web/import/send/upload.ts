@@ -344,9 +344,7 @@ async function checkOutcome(
   const outcome = withObjections(step, held);
   const { refusal } = outcome;
   if (refusal.validCount === 0 || current.kind === "document") return outcome;
-  // A second dry run, without the refused and held back products, is what can
-  // be
-  // stored.
+  // A second dry run, without refused and held back products, can be stored.
   const isHeld = new Set(refusal.heldBackProducts);
   const absent = results.flatMap(({ result }, i) =>
     result === "refused" || isHeld.has(i + 1) ? [i + 1] : []
