@@ -28,7 +28,7 @@ export class Snapshot {
   #longestLagMs = 0;
   /** The change horizon, and when it last moved (monotonic milliseconds). */
   #horizon = { below: 0, since: 0 };
-  /** Represents the only server of a database that is not spread. */
+  /** The state of the only server, if the database is not spread. */
   readonly #only = { isUp: true };
   #cancelTick = () => {};
 

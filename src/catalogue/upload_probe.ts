@@ -191,7 +191,10 @@ function probedBy({ status, headers }: Answer): ProbedImage {
   };
 }
 
-/** The result for a URL after an error; `again`: of the second HEAD. */
+/**
+ * The result for a URL after an error; `again`: whether this was the second
+ * HEAD.
+ */
 function problemOf(
   { kind, isOurs, message, elapsedMs, atOnce }: OutboundError,
   host: HostAnswers,

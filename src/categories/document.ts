@@ -129,7 +129,7 @@ interface Element {
 
 const LIMITS = {
   ...XML_LIMITS,
-  // No list of this size has more elements.
+  // The most elements that a list of the allowed size can have.
   elements: Math.ceil(CATEGORIES_BYTES / "<r/>".length),
 };
 

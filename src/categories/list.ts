@@ -55,7 +55,9 @@ export async function putCategories(
   });
 }
 
-/** The most days that are kept; those of later rules are found in a later list. */
+/**
+ * The most days that are stored with a list; later ones come with a later list.
+ */
 const DAYS_KEPT = 1_000;
 
 /** The first days after `today` on which rules begin, in order. */

@@ -51,7 +51,9 @@ export function jsonForm(answers: readonly AnswerName[]): AnswerForm {
 
 const ERROR = ["error"] as const;
 
-/** The form of errors, on every route and where there is none. */
+/**
+ * The form of errors, the same on every route and for paths without a route.
+ */
 export function errorForm(name: AnswerForm["name"]): AnswerForm {
   return name === "json" ? jsonForm(ERROR) : XML_FORM;
 }

@@ -85,12 +85,12 @@ function contentSchema(form: TextForm): Json {
 }
 
 /**
- * The schema of a text with optional XML attributes is that of the text alone,
- * which answers have, too; so a generated client can send back what it has
- * read. The description says that an object with attributes is accepted as
- * well. Only if an attribute can be sent without the text, the schema is a
- * union, with one object for all attributes: generators take the first schema
- * that does not contradict.
+ * A text with optional XML attributes has the schema of the text alone. Answers
+ * have the same schema, so a generated client can send back what it has read;
+ * the description says that an object with attributes is accepted as well. Only
+ * if an attribute can be sent without the text, the schema is a union, with one
+ * object for all attributes, because generators take the first schema that does
+ * not contradict.
  */
 function plainSchema(
   form: TextForm,
@@ -506,7 +506,10 @@ function sentContent(
   );
 }
 
-/** The keys that an endpoint accepts, those of sellers with a scope. */
+/**
+ * The keys that an endpoint accepts; of sellers' keys, those with a scope that
+ * allows it.
+ */
 function securityOf(
   { access, scope, method, isProbe }: Endpoint,
 ): readonly Json[] {

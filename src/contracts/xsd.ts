@@ -142,7 +142,7 @@ class Schema {
       return tag("element", head, about, this.#type(shape));
     }
     if (!this.#types.has(shape.type)) {
-      // The position of this type, before those of the types inside it.
+      // Reserves the type's place, before the types inside it.
       this.#types.set(shape.type, "");
       this.#types.set(shape.type, this.#type(shape));
     }

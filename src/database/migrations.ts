@@ -82,7 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-/** The days of a list that was put before are not known. */
+/** The days of a list that was stored before this migration are not known. */
 function daysOfRules(text: string): string {
   return `ALTER TABLE category_list ADD COLUMN begins ${text} NOT NULL DEFAULT '';
 ALTER TABLE category_list ADD COLUMN announced ${text};`;

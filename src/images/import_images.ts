@@ -81,10 +81,9 @@ export async function addImagesOfParts(
 }
 
 /**
- * Whether an import of which nothing more is stored still waits for images; it
- * then ends with the last of them. The row is locked, so the write that settles
- * the last image comes either before this one, or finds what this one has
- * recorded.
+ * Whether an import that stores nothing more still waits for images; the write
+ * that settles the last image then ends it. The row is locked, so that write
+ * either comes before this one, or finds what this one has recorded.
  */
 export async function endsWithImages(
   tx: Tx,
@@ -102,7 +101,7 @@ export async function endsWithImages(
   return waits === 1;
 }
 
-/** Those of these imports that end with this write, each once. */
+/** Which of these imports this write ends; no other write returns them. */
 export async function endedWithImages(
   tx: Tx,
   sellerNo: number,

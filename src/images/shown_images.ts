@@ -1,5 +1,5 @@
 /**
- * Which products show which images, and the order of change of products. A
+ * Which products show which images, and the order in which products changed. A
  * write that changes a product, as others see it, also gives it the next
  * number; a write that changes an image gives one to each product that shows
  * the image. A reader reads up to a horizon, below which no change appears

@@ -209,8 +209,8 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const keeps = row.keep_changed === 1;
   const left = keeps ? [] : refusedConflicts(plan);
   const refused = problemsOfUndo(part, plan, [...left, ...beyondQuota], 1);
-  // Nothing is refused then, but a dry run lists the fields that it would leave
-  // unchanged.
+  // With `keep_changed`, a conflict refuses nothing, but a dry run lists the
+  // fields that the undo would leave unchanged.
   const isListed = keeps && row.dry_run === 1 && refused.length === 0;
   const kept = isListed ? problemsOfUndo(part, plan, conflicts, 0) : [];
   const numbers = new Set(refused.map(({ product }) => product));

@@ -104,7 +104,10 @@ export abstract class LeasedRole<T extends Leased = Leased>
    */
   protected abstract claimAndLaunch(now: number): Promise<ClaimResult>;
 
-  /** Whether nothing is in progress that could continue. */
+  /**
+   * Whether the role holds no row on a reachable server, so that it has nothing
+   * to make progress with.
+   */
   protected isIdle(): boolean {
     return this.leases.reachableRows().length === 0;
   }

@@ -206,7 +206,8 @@ export abstract class JsonTokens extends WindowReader {
   #string(at: number): number {
     const end = this.#stringEnd(at + 1);
     if (end === -1) {
-      // Reads on, because `begin` must know whether it is empty.
+      // More is needed first, because `beginText` must know whether the text is
+      // empty.
       if (at + 1 === this.window.length && !this.isLast) throw INCOMPLETE;
       this.beginText(at);
       this.#inText = true;

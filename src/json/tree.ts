@@ -108,7 +108,7 @@ function membersProblem(value: { [name: string]: AnyValue }): string | null {
   return null;
 }
 
-/** The XML of a value of any content that was read; see `parseJson`. */
+/** Converts a value of any content to XML; see `parseJson`. */
 export function xmlOfAny(value: AnyValue): string {
   const written = element("any", value as XmlNode | string | null);
   return written === "<any/>"

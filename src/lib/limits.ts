@@ -69,8 +69,8 @@ export const timeShareLimit = (total: number): Limit => (ask, usage) =>
   timeShare(ask, usage, total - usage.used() + usage.outOfTurn, 1);
 
 /**
- * Like `timeShareLimit`, for the first key. Most keys have one owner, so it may
- * hold more.
+ * Like `timeShareLimit`, for the first key; but an owner may hold more of a
+ * key, because most keys have only one owner.
  */
 export const keyTimeShareLimit = (most: number): Limit => (ask, usage) => {
   const [key] = ask.keys!;

@@ -25,8 +25,8 @@ import type { Caller } from "./seller.ts";
 import type { WantedKey } from "./wanted_key.ts";
 
 /**
- * The most keys of a seller that are valid or were made in the last day; and
- * the most older keys that are kept.
+ * Limits the keys of a seller that are valid or were made in the last day and,
+ * separately, the older keys that are kept.
  */
 export const KEYS_LIMIT = 100;
 /** How long a rotated key stays valid. */

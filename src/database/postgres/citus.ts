@@ -149,7 +149,7 @@ export const VERSION = `SELECT ${PLACES} AS places, concat(
        isactive, shouldhaveshards), ',' ORDER BY groupid)) FROM pg_dist_node),
     ${PLACES}) AS version`;
 
-/** The server and shard of each number; `numbers` selects them as `n`. */
+/** Selects the server and shard of each number `n` in `numbers`. */
 const placed = (numbers: string) =>
   `SELECT n, placed.groupid AS id, shard.shardid FROM ${numbers}, ${SHARDS}
      AND hashint8(n) BETWEEN shardminvalue::int AND shardmaxvalue::int`;

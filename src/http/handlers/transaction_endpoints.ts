@@ -102,7 +102,7 @@ function watchedTransaction(
   };
 }
 
-/** A cursor is the number of results before the place. */
+/** A cursor is the number of results to leave out. */
 const RESULTS_CURSOR = cursorOf(number(/[1-9]\d{0,3}/y));
 
 /**

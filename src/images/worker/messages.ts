@@ -48,8 +48,8 @@ export type ToImageWorker =
 
 export type FromImageWorker =
   /**
-   * The worker has started or was pinged; lists the jobs that have not ended;
-   * `waitMs` is `oldestWaitMs` of the worker as a holder.
+   * The worker has started or was pinged; lists the jobs that have not ended.
+   * `waitMs`: how long the worker's oldest request waits for a slot.
    */
   | { type: "beat"; jobs: ImageProgress[]; waitMs: number }
   | { type: "done"; results: FetchedImage[] }

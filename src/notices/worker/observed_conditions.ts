@@ -146,7 +146,7 @@ export class ObservedConditions {
     return [observedNotice("reviews_waiting", "", detail)];
   }
 
-  /** For an operator who makes backups with the command. */
+  /** Only for operators who have made a backup with the command before. */
   async #backup(): Promise<ObservedNotice[]> {
     const { db, deps } = this.#services;
     const at = await db.read(lastBackup, { single: true }).catch(() => null);

@@ -57,7 +57,7 @@ export interface NoticeRoleOptions {
 /** Whether notices were sent, and if not, why. */
 interface Result {
   outcome: Outcome;
-  /** How long the other side asked for no attempt, at least. */
+  /** How long the other side must not be tried again, at least. */
   awayMs?: number;
   /** For the log; contains no address. */
   reason?: string;
