@@ -1,7 +1,7 @@
 /**
- * A short run of `deno task abuse`: what hostile sellers send costs neither
- * memory without a bound nor the service. The task alone judges times, and
- * memory with all kinds; without a budget of bodies these take 900 MiB.
+ * A short run of `deno task abuse`: hostile sellers neither exhaust memory nor
+ * stop the service. Only the task itself judges times, and memory with all
+ * kinds of bodies, which take 900 MiB unless they share a budget.
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { MEMORY_MIB, tryAttacks } from "./trial.ts";
@@ -22,7 +22,8 @@ const ATTACKS = [
 ];
 
 Deno.test("beside hostile sellers an honest one is served, and memory is bounded", async () => {
-  // Beside other tests, who yields does not come to attack.
+  // While other tests run, an attacker that yields the cores would never
+  // attack.
   const { alive, peakMiB, fare, readyMs } = await tryAttacks(ATTACKS, MS, {
     yields: false,
   });

@@ -1,6 +1,6 @@
 /**
- * Runs attacks in a thread of its own, so that they do not slow down the clock
- * by which the honest seller is measured.
+ * Runs attacks in a separate thread, so that they do not slow down the clock
+ * that measures the honest seller.
  */
 import { lowerPriority } from "./priority.ts";
 import { Attacker } from "./attacker.ts";
@@ -8,12 +8,12 @@ import { ATTACKS } from "./attacks.ts";
 import { HostileHosts } from "./hostile_host.ts";
 
 export interface Orders {
-  /** Of the service. */
+  /** The URL of the service. */
   url: string;
-  /** By attack, its sellers' keys. */
+  /** The keys of the sellers of each attack. */
   keys: Record<string, string[]>;
   neighbour: string;
-  /** Whether they leave the cores to the service. */
+  /** Whether the attacks leave the cores to the service. */
   yields: boolean;
 }
 
@@ -25,7 +25,7 @@ export type ToAttackWorker =
 export interface Ended {
   type: "ended";
   bytesSent: number;
-  /** By status. */
+  /** Counts of answers, by status. */
   answers: Record<string, number>;
 }
 

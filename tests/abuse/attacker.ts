@@ -1,4 +1,4 @@
-/** What a hostile seller has at hand; counts the bytes that it sends. */
+/** The tools of a hostile seller; counts the bytes that it sends. */
 import { requestBytes } from "../bench/load.ts";
 import type { HostileHosts } from "./hostile_host.ts";
 
@@ -9,14 +9,14 @@ export interface Sent {
 }
 
 export class Attacker {
-  /** Of the service. */
+  /** The URL of the service. */
   readonly url: string;
   readonly keys: readonly string[];
   readonly hosts: HostileHosts;
-  /** Where the honest seller's images are. */
+  /** The URL of the honest seller's images. */
   readonly neighbour: string;
   bytesSent = 0;
-  /** Answers by status; 0 where there was none. */
+  /** Counts of answers by status; 0 if there was no answer. */
   readonly answers = new Map<number, number>();
   readonly #over: AbortSignal;
   #next = 0;
@@ -39,12 +39,12 @@ export class Attacker {
     return this.#over.aborted;
   }
 
-  /** A number that was not given out before. */
+  /** A number that was not returned before. */
   fresh(): number {
     return this.#next++;
   }
 
-  /** A URL that nobody has asked for, on one host after the other. */
+  /** A URL that nobody has requested, on each host in turn. */
   image(kind: string): string {
     const n = this.fresh();
     const { urls } = this.hosts;
@@ -55,7 +55,9 @@ export class Attacker {
     return this.keys[n % this.keys.length];
   }
 
-  /** Sends a request and reads its answer; the text, empty without one. */
+  /**
+   * Sends a request and returns the text of its answer; "" if there is none.
+   */
   async send(method: string, path: string, sent: Sent = {}): Promise<string> {
     const { key = this.keys[0], body, headers = {} } = sent;
     this.bytesSent += 200 + path.length + (body?.length ?? 0);
@@ -75,10 +77,10 @@ export class Attacker {
       status = response.status;
       text = await response.text();
     } catch {
-      // The service is gone, or the time is up.
+      // The service has ended, or the time is up.
     }
     this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
-    // Who is told to come back later does so, a little.
+    // A seller that is told to retry later waits a little.
     if (status === 429 || status === 503) await this.rest(20);
     return text;
   }
@@ -104,7 +106,7 @@ export class Attacker {
       this.bytesSent += bytes.length;
       await connection.write(bytes);
     } catch {
-      // The service takes no more connections.
+      // The service accepts no more connections.
       await this.rest(100);
     }
   }
@@ -113,7 +115,7 @@ export class Attacker {
     return requestBytes(method, path, { "X-Service-Auth": key });
   }
 
-  /** Waits so long, or until it is over. */
+  /** Waits this long, or until the attack ends. */
   async rest(ms = 3_600_000): Promise<void> {
     if (this.over) return;
     const rested = Promise.withResolvers<void>();
@@ -126,7 +128,10 @@ export class Attacker {
   }
 }
 
-/** A document of products; the n-th has these elements besides the needed. */
+/**
+ * A document of products; the n-th has these elements in addition to the
+ * required ones.
+ */
 export function products(
   prefix: string,
   count: number,
@@ -142,7 +147,7 @@ export function products(
   return `<products>${rows.join("")}</products>`;
 }
 
-/** Products with so many images each. */
+/** Products with this many images each. */
 export function withImages(
   prefix: string,
   count: number,

@@ -1,4 +1,4 @@
-/** Hostile sellers, each with one way to take more than a share. */
+/** Hostile sellers, each with one way to take more than its share. */
 import { gzipSync } from "node:zlib";
 import { requestBytes } from "../bench/load.ts";
 import { type Attacker, products, withImages } from "./attacker.ts";
@@ -6,22 +6,25 @@ import { type Attacker, products, withImages } from "./attacker.ts";
 export interface Attack {
   /** How many sellers take part. */
   sellers: number;
-  /** Milliseconds that the honest seller's p99 may take more; else as for all. */
+  /**
+   * By how many milliseconds the honest seller's p99 may grow; by default as
+   * for all attacks.
+   */
   delayMs?: number;
-  /** Without the rate limit: what it allows in minutes comes at once. */
+  /** Without the rate limit: what it would allow in minutes is sent at once. */
   hurried?: boolean;
-  /** What has to be there before. */
+  /** What must exist before the attack. */
   prepare?: (attacker: Attacker) => Promise<unknown>;
-  /** How many go on at once. */
+  /** How many requests of a seller run at once. */
   lanes: number;
-  /** What each of them does again and again. */
+  /** What each of them repeats. */
   step: (attacker: Attacker, lane: number) => Promise<unknown>;
 }
 
 const LIMIT = 16_777_216;
 const text = (value: string) => new TextEncoder().encode(value);
 
-/** A document just under the limit that is one piece again and again. */
+/** A document just under the limit that repeats one text. */
 function bomb(piece: string, sku = "b"): Uint8Array {
   const head = `<products><product><sku>${sku}</sku><title>t</title>` +
     '<price currency="SEK">1</price><quantity>1</quantity><description>';
@@ -31,12 +34,12 @@ function bomb(piece: string, sku = "b"): Uint8Array {
   return new Uint8Array(gzipSync(text(head + piece.repeat(count) + tail)));
 }
 
-/** Uploads such a bomb, made once, from one seller after the other. */
+/** Uploads such a document, created once, from each seller in turn. */
 function bombing(piece: string): Attack {
   return uploading(() => bomb(piece), { sellers: 10, lanes: 10, gzip: true });
 }
 
-/** Uploads a document that is made once. */
+/** Uploads a document that is created once. */
 function uploading(
   make: () => Uint8Array,
   { sellers, lanes, gzip = false }: {
@@ -59,7 +62,7 @@ function uploading(
   };
 }
 
-/** A body just under the limit, of gzip that inflates to nothing. */
+/** A body just under the limit: gzip that inflates to nothing. */
 function members(): Uint8Array {
   const member = gzipSync(new Uint8Array());
   const bytes = new Uint8Array(LIMIT);
@@ -79,7 +82,7 @@ function deepAndWide(): Uint8Array {
   );
 }
 
-/** Uploads images of a kind, as many as one document holds. */
+/** Uploads images of a kind, as many as one document may have. */
 function imaging(kind: string, sellers = 1, count = 100): Attack {
   return {
     sellers,
@@ -104,7 +107,7 @@ const ATTRIBUTES = Array.from(
   (_, n) => `<attribute name="a${n}">${"v".repeat(255)}</attribute>`,
 ).join("");
 
-/** Products as large as they may be. */
+/** Products of the greatest allowed size. */
 function maximal(prefix: string, count: number): string {
   return products(
     prefix,
@@ -129,7 +132,7 @@ function registerHook(attacker: Attacker, trigger: string): Promise<string> {
   });
 }
 
-/** Products whose every value is another one in each turn. */
+/** Products of which every value differs in each round. */
 function changing(turn: number): string {
   return products(
     "c",
@@ -138,7 +141,7 @@ function changing(turn: number): string {
   );
 }
 
-/** One good product, and one that is refused with nearly all of the bytes. */
+/** One valid product, and a refused one with nearly all of the bytes. */
 function mostlyRefused(): Uint8Array {
   const good =
     '<product><sku>good</sku><title>t</title><price currency="SEK">' +
@@ -150,7 +153,9 @@ function mostlyRefused(): Uint8Array {
   );
 }
 
-/** A good product, and as many refused ones as fit, each with many problems. */
+/**
+ * One valid product, and as many refused ones as fit, each with many problems.
+ */
 function refusedWithProblems(): string {
   const problems = "<colour>x</colour>".repeat(100);
   const bad = Array.from(
@@ -161,17 +166,17 @@ function refusedWithProblems(): string {
   return good.replace("</products>", `${bad.join("")}</products>`);
 }
 
-/** What anyone may read. */
+/** Requests that need no key. */
 const PUBLIC = ["/", "/docs", "/docs/api", "/docs/figures", "/openapi.json"];
 
 const transactionOf = (answer: string) =>
   /<transaction_id>(.*?)</.exec(answer)?.[1] ?? "none";
-/** Transactions whose status is asked for. */
+/** Transactions whose status is requested. */
 let withLongUrls = "";
 let streamed = "";
-/** By key, the transaction that can be undone. */
+/** By key, a transaction that can be undone. */
 const undone = new Map<string, string>();
-/** By key, one with refused products, and one whose images fail. */
+/** By key, a transaction with refused products, and one whose images fail. */
 const withProblems = new Map<string, string>();
 const withFailures = new Map<string, string>();
 let refused: Uint8Array;
@@ -341,7 +346,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     lanes: 300,
     step: async (attacker) => {
       await attacker.sendAndHold(
-        // The longest text that needs no key.
+        // The longest text that is accepted without a key.
         text("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"),
       );
       await attacker.rest(2_000);

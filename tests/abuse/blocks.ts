@@ -1,11 +1,11 @@
 /**
- * Runs in the service before its program: writes down for how long its event
- * loop let nothing else in, a line with milliseconds for each longer time. Only
- * the processor time of its thread counts, so that a busy machine adds nothing.
+ * Runs in the service before its program: whenever the event loop lets nothing
+ * else run for long, writes a line with the milliseconds. Counts only the
+ * processor time of the thread, so that a busy machine adds nothing.
  */
 import process from "node:process";
 
-/** Shorter times are not written down. */
+/** Shorter times are not written. */
 const LEAST_MS = 20;
 const LOOK_MS = 2;
 const file = `${Deno.env.get("SELLER_DATA_DIR")}/blocks`;

@@ -1,4 +1,4 @@
-/** A thread that takes a share of a core and does nothing else. */
+/** A thread that uses a share of a core and does nothing else. */
 import { lowerPriority } from "./priority.ts";
 
 const PERIOD_MS = 10;

@@ -1,23 +1,23 @@
-/** A seller who does nothing out of the ordinary, and how it fares. */
+/** A seller with ordinary requests, and how long they take. */
 import { quantile } from "../bench/table.ts";
 import { products, withImages } from "./attacker.ts";
 
-/** Between two small requests. */
+/** The pause between two small requests. */
 const PAUSE_MS = 80;
-/** Between two uploads. */
+/** The pause between two uploads. */
 const UPLOAD_PAUSE_MS = 500;
 const STOCK = 50;
 const LONGEST_MS = 40_000;
 
 export interface Fare {
-  /** Small requests: reads and attribute updates; milliseconds. */
+  /** Milliseconds of the small requests: reads and attribute updates. */
   p50: number;
   p99: number;
-  /** The slower ones of the uploads, and until their images were stored. */
+  /** Milliseconds of the slower uploads, and until their images were stored. */
   uploadMs: number;
   imagesMs: number;
   uploads: number;
-  /** Requests that were not answered as they should, and how. */
+  /** Requests that were not answered as expected, and how they were. */
   failures: string[];
 }
 
@@ -31,7 +31,7 @@ export class Honest {
   #failures: string[] = [];
   #next = 0;
 
-  /** `images`: where a good host listens. */
+  /** `images`: the URL of an image host that works. */
   constructor(url: string, key: string, images: string) {
     this.#url = url;
     this.#key = key;
@@ -42,7 +42,7 @@ export class Honest {
     await this.#upload(products("stock", STOCK));
   }
 
-  /** Works for so long; how it fared. */
+  /** Sends requests for this long; returns how long they took. */
   async work(ms: number): Promise<Fare> {
     [this.#requests, this.#uploads] = [[], []];
     [this.#imageTimes, this.#failures] = [[], []];
@@ -103,7 +103,7 @@ export class Honest {
     this.#imageTimes.push(performance.now() - began);
   }
 
-  /** The transaction's id; null when it was refused. */
+  /** The transaction's id; null if the upload was refused. */
   async #upload(document: string): Promise<string | null> {
     const { status, text } = await this.#send(
       "POST",
@@ -144,7 +144,7 @@ export class Honest {
   }
 }
 
-/** Infinity where nothing came to an end. */
+/** Infinity if nothing was completed. */
 function timeAt(times: readonly number[], share: number): number {
   return times.length === 0 ? Infinity : quantile(times, share);
 }

@@ -1,14 +1,14 @@
-/** Hosts of images and endpoints of webhooks that are up to no good. */
+/** Hostile hosts of images and endpoints of webhooks. */
 import { gzipSync } from "node:zlib";
 import { picture } from "../../src/sandbox/pictures.ts";
 
-/** Of images that come at once every fourth time. */
+/** Requests for images of which every fourth is answered at once. */
 let asked = 0;
 
 const HEADERS = { "content-type": "image/png" };
 const never = () => new Promise<Response>(() => {});
 
-/** How each kind of path answers a GET; and HEADs, unless told, with 200. */
+/** How each kind of path answers a GET. A HEAD is answered 200 by default. */
 const KINDS: Readonly<
   Record<string, { head?: () => Promise<Response>; get: () => unknown }>
 > = {
@@ -77,7 +77,7 @@ async function answer(request: Request): Promise<Response> {
     : new Response(body as BodyInit, { headers: HEADERS });
 }
 
-/** Another one each time. */
+/** Different at each request. */
 function longEtag(request: Request, name: string): Response {
   const etag = `"${name}${crypto.randomUUID()}${"e".repeat(12_000)}"`;
   const headers = { ...HEADERS, etag };
@@ -86,14 +86,17 @@ function longEtag(request: Request, name: string): Response {
   });
 }
 
-/** One at each of these addresses, so that limits of one origin are not hit. */
+/**
+ * One host at each of these addresses, so that limits of one origin are not
+ * reached.
+ */
 const ADDRESSES = Array.from({ length: 8 }, (_, n) => `127.0.0.${n + 2}`);
 const PIECE_BYTES = 4;
 
 export class HostileHosts implements AsyncDisposable {
-  /** Each knows all kinds of path. */
+  /** Each answers every kind of path. */
   readonly urls: string[] = [];
-  /** Where the headers of an answer come in pieces of four bytes. */
+  /** The host that sends the headers of an answer in pieces of four bytes. */
   readonly piecesUrl: string;
   readonly #servers: Deno.HttpServer<Deno.NetAddr>[] = [];
   readonly #pieces: Deno.TcpListener;
@@ -115,13 +118,13 @@ export class HostileHosts implements AsyncDisposable {
 
   async #servePieces(): Promise<void> {
     for await (const connection of this.#pieces) {
-      sendPieces(connection).catch(() => {}); // who asked has left
+      sendPieces(connection).catch(() => {}); // the client has disconnected
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pieces.close();
-    // What hangs would keep a shutdown waiting.
+    // Hanging answers would delay the end.
     await Promise.race([
       Promise.all(this.#servers.map((server) => server.shutdown())),
       new Promise((done) => setTimeout(done, 100)),

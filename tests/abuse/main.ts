@@ -1,28 +1,32 @@
 /**
  * `deno task abuse [SECONDS] [NAME…]`: an honest seller beside each kind of
- * hostile one, ten seconds each unless told, then beside "all at once". Where
- * that takes it too long it works a second time, beside something that takes as
- * many cores as the attackers and their hosts did and sends nothing: what is as
- * slow then is not the service.
+ * hostile one, by default for ten seconds each, then beside all of them at
+ * once. If that slows the honest seller too much, it works a second time beside
+ * something that uses as many cores as the attackers and their hosts did, but
+ * sends nothing: what is as slow then is not caused by the service.
  *
- * `deno task abuse routes [PART OF A NAME…]`: each route by each of its largest
- * inputs (`route_inputs.ts`), 1, 20 and 110 at once, beside a neighbour.
+ * `deno task abuse routes [PART OF A NAME…]`: each route with each of its
+ * largest inputs (`route_inputs.ts`), 1, 20 and 110 at once, beside a
+ * neighbour.
  */
 import { ATTACKS } from "./attacks.ts";
 import { tryRoutes } from "./routes.ts";
 import { MEMORY_MIB, type Trial, tryAttacks } from "./trial.ts";
 
-/** What the honest seller may have to put up with. */
+/** The delays that the honest seller has to accept. */
 const P99_MS = 250;
-/** Times what it takes without the others, and what is nothing. */
+/**
+ * Limits as a multiple of the time without attackers, and the time below which
+ * nothing counts as slow.
+ */
 const TIMES = 2;
 const LEAST_MS = 250;
 /**
- * Bytes by which the database may grow for each byte sent to it: the rows of an
- * image whose URL is short have about 15 times its bytes.
+ * By how many bytes the database may grow for each byte that is sent to it: the
+ * rows of an image with a short URL have about 15 times its bytes.
  */
 const GROWTH = 20;
-/** Less growth than this is that of the honest seller. */
+/** Less growth than this is caused by the honest seller. */
 const LEAST_GROWTH = 4 * 1_048_576;
 
 const [seconds = "10", ...names] = Deno.args;
@@ -60,7 +64,7 @@ function problemsOf(trial: Trial, alone: Trial, delayMs = P99_MS): string[] {
   return [...problems].filter(([, is]) => is).map(([name]) => name);
 }
 
-/** What takes too long may do so for want of a core. */
+/** A slow answer may be caused by the lack of a core. */
 function isSlow(problems: readonly string[]): boolean {
   return ["p99", "uploads", "images"].some((name) => problems.includes(name));
 }

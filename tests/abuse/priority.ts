@@ -1,15 +1,18 @@
 /** Attackers and their hosts yield the cores to the service. */
 import { setPriority } from "node:os";
 
-/** The class of threads that run only where no other wants the core. */
+/**
+ * The scheduling class of threads that run only if no other thread wants the
+ * core.
+ */
 const SCHED_IDLE = 5;
 const LOWEST = 19;
 
 /**
- * Gives this thread, and those that it starts, what no other thread uses:
- * sellers and hosts run on other machines and take no core from the service.
- * A low priority alone (`nice`) would not do: a thread of the service that
- * wakes up waits until the one that runs has used its slice.
+ * Lets this thread, and those that it starts, use only what no other thread
+ * uses: real sellers and hosts run on other machines and take no core from the
+ * service. A low priority alone (`nice`) is not enough: a thread of the service
+ * that wakes up would wait until the running thread has used its time slice.
  */
 export function lowerPriority(): void {
   if (Deno.build.os !== "linux") return setPriority(LOWEST);

@@ -1,6 +1,6 @@
 /**
- * The largest inputs of each route: what it answers at most, and what it takes
- * at most. A test compares the table with the routes.
+ * The largest inputs of each route: those with the largest answers, and the
+ * largest that it accepts. A test compares the table with the routes.
  */
 import {
   EVENT_EXAMPLE,
@@ -13,13 +13,16 @@ import type { Route } from "../../src/http/server/route.ts";
 import { products } from "./attacker.ts";
 import type { Stage } from "./stage.ts";
 
-/** A request; `n` is unlike that of every other request. */
+/** A request; `n` is different for each. */
 export interface Input {
   what: string;
   path: (stage: Stage, n: number) => string;
   body?: (stage: Stage, n: number) => string;
   accept?: string;
-  /** What its answers have: some of them are refused for too many at once. */
+  /**
+   * The status of its answers, except of requests that are refused because too
+   * many are sent at once.
+   */
   status?: number;
 }
 
@@ -37,7 +40,7 @@ const at = (
   ...more,
 });
 
-/** The same, under the seller's API. */
+/** The same for a path below the seller's API. */
 const of = (path: Input["path"] | string, more: Partial<Input> = {}): Input => {
   const { path: below, ...input } = at(path, more);
   return { ...input, path: (stage, n) => `/seller_api${below(stage, n)}` };
@@ -47,7 +50,7 @@ const streamed = { what: "as events", accept: "text/event-stream" };
 const longest = (path: Input["path"] | string) =>
   of(path, { what: "the longest page" });
 
-/** 10,000 stored products, each with another quantity. */
+/** 10,000 stored products, each with a different quantity. */
 const quantities = (_: Stage, n: number) => {
   const rows = Array.from(
     { length: 10_000 },
@@ -353,19 +356,21 @@ export const LONG_MAPPING = MAPPING_EXAMPLE.replace(
   }</columns>`,
 );
 
-/** How the table names a route. */
+/** The name of a route in the table. */
 export const nameOf = ({ method, path }: Pick<Route, "method" | "path">) =>
   `${method} ${path}`;
 
 const VIEW = "/operator_api/sellers/:seller/seller_api/";
 
-/** A request of a view, which the operator sends. */
+/** A request of a view, sent by the operator. */
 const viewed = (input: Input): Input => ({
   ...input,
   path: (stage, n) => `/operator_api/sellers/bad${input.path(stage, n)}`,
 });
 
-/** By the name of the route; what a view shows has the inputs of what it shows. */
+/**
+ * By the name of the route; a view has the inputs of the route that it shows.
+ */
 export const ROUTE_INPUTS: Readonly<Record<string, readonly Input[]>> = {
   ...SELLER_INPUTS,
   ...OTHER_INPUTS,

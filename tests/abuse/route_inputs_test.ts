@@ -1,4 +1,4 @@
-/** `deno task abuse` tries each route by its largest inputs. */
+/** `deno task abuse` covers each route with its largest inputs. */
 import { assertEquals } from "@std/assert";
 import { ROUTES } from "../../src/http/routes.ts";
 import { nameOf, ROUTE_INPUTS } from "./route_inputs.ts";

@@ -1,4 +1,4 @@
-/** Sends requests all at once, in a thread of its own. */
+/** Sends requests all at once, in a separate thread. */
 
 export interface Order {
   url: string;
@@ -7,10 +7,10 @@ export interface Order {
   body?: string;
 }
 
-/** How long a stream of events is read. */
+/** For how long a stream of events is read. */
 const STREAM_MS = 1_000;
 
-/** Answers by status; 0 where there was none. */
+/** Counts of answers by status; 0 if there was no answer. */
 export type Statuses = Record<number, number>;
 
 async function send({ url, ...order }: Order): Promise<number> {

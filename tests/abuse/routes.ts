@@ -1,6 +1,6 @@
 /**
- * Each route by each of its largest inputs, 1, 20 and 110 at once: what that
- * costs another seller, and `/healthz`.
+ * Sends each route its largest inputs, 1, 20 and 110 at once, and measures the
+ * delay for another seller and for `/healthz`.
  */
 import { quantile } from "../bench/table.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -11,33 +11,39 @@ import type { Order, Statuses } from "./route_worker.ts";
 import { prepareStage, type Stage } from "./stage.ts";
 
 const AT_ONCE = [1, 20, 110];
-/** What the neighbour's requests and `/healthz` may take. */
+/** The time limit of the neighbour's requests and of `/healthz`. */
 const MOST_MS = 100;
-/** Where they take long with nobody else: times that. */
+/**
+ * If they are slow even without other requests: the limit as a multiple of that
+ * time.
+ */
 const TIMES = 2;
-/** Between two requests of the neighbour. */
+/** The pause between two requests of the neighbour. */
 const PAUSE_MS = 5;
-/** How long the neighbour works alone, before and after. */
+/** For how long the neighbour works alone, before and after. */
 const ALONE_MS = 300;
 
 interface Delays {
-  /** The longest; milliseconds. */
+  /** The longest time of `/healthz`, in milliseconds. */
   health: number;
-  /** The 99th percentile of the neighbour's. */
+  /** The 99th percentile of the neighbour's times. */
   put: number;
-  /** The longest time in which the event loop let nothing else in. */
+  /** The longest time in which the event loop let nothing else run. */
   block: number;
 }
 
 interface Trial {
   stage: Stage;
-  /** Of the service. */
+  /** The id of the service's process. */
   pid: number;
-  /** The file in which `blocks.ts` writes. */
+  /** The file that `blocks.ts` writes. */
   blocks: string;
 }
 
-/** Tries the routes whose names contain one of these; all: none is named. */
+/**
+ * Tries the routes whose names contain one of these texts; all if there are
+ * none.
+ */
 export async function tryRoutes(wanted: readonly string[]): Promise<number> {
   await using folder = await temporaryFolder();
   await using service = await Service.start(folder.path, {
@@ -79,7 +85,7 @@ export async function tryRoutes(wanted: readonly string[]): Promise<number> {
           return delays;
         };
         let delays = await attempt();
-        // Something else may have taken the core.
+        // Another program may have used the core.
         if (areLong(delays)) delays = await attempt();
         const isBad = areLong(delays);
         if (isBad) bad++;
@@ -127,14 +133,14 @@ function sent(crowd: Worker, orders: readonly Order[]): Promise<Statuses> {
 
 /**
  * Milliseconds, without those in which the service or this thread waited for a
- * processor. Those in which both did are taken off twice: on a very busy machine
- * only the longest block is sure.
+ * processor. Time in which both waited is subtracted twice, so on a very busy
+ * machine only the longest block is reliable.
  */
 function netNow(pid: number): number {
   return performance.now() - starvedMs(pid) - starvedMsOf("/proc/thread-self");
 }
 
-/** What `/healthz` and a neighbour's small writes take meanwhile. */
+/** How long `/healthz` and a neighbour's small writes take meanwhile. */
 async function measured(
   { stage: { url, keys }, pid, blocks }: Trial,
   work: () => Promise<void>,

@@ -1,4 +1,4 @@
-/** A service with a seller who has as much of everything as one may have. */
+/** A service with a seller that has as much of everything as is allowed. */
 import { DatabaseSync } from "node:sqlite";
 import { OPERATOR, type Service } from "../support/service.ts";
 import { products } from "./attacker.ts";
@@ -6,9 +6,9 @@ import { LONG_MAPPING } from "./route_inputs.ts";
 
 export interface Stage {
   url: string;
-  /** Of the seller whose rows are read, and of its neighbour. */
+  /** The keys of the seller whose rows are read, and of its neighbour. */
   keys: { bad: string; good: string };
-  /** Where nobody listens. */
+  /** A URL at which nothing listens. */
   hook: string;
   ids: Record<
     "bulk" | "refused" | "import" | "refusedImport" | "longImport" | "unknown",
@@ -16,7 +16,7 @@ export interface Stage {
   >;
 }
 
-/** Imports of so many parts each, and uploads beside them. */
+/** How many imports there are, parts of each, and uploads. */
 const IMPORTS = 250;
 const PARTS = 200;
 const UPLOADS = 250;
@@ -28,7 +28,7 @@ const UNKNOWN = "01900000-0000-7000-8000-ffffffffffff";
 const idOf = (kind: number, n: number) =>
   `0190000${kind}-0000-7000-8000-${`${n}`.padStart(12, "0")}`;
 
-/** Prepares a service with the sellers `bad` and `good`, which has run idle. */
+/** Prepares an idle service with the sellers `bad` and `good`. */
 export async function prepareStage(service: Service): Promise<Stage> {
   const { url } = service;
   const keys = {
@@ -128,12 +128,12 @@ export async function prepareStage(service: Service): Promise<Stage> {
   };
 }
 
-/** The text of the first element of this name; empty if there is none. */
+/** The text of the first element of this name; "" if there is none. */
 function textIn(name: string, answer: string): string {
   return new RegExp(`<${name}>(.*?)</`).exec(answer)?.[1] ?? "";
 }
 
-/** Rows that would take long to be made by requests. */
+/** Inserts rows that would take long to create by requests. */
 function addRows(file: string): void {
   using db = new DatabaseSync(file, { timeout: 10_000 });
   const numberOf = (sql: string) =>

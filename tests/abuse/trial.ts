@@ -1,4 +1,4 @@
-/** One service, one honest seller, and those who attack it. */
+/** One service, one honest seller, and its attackers. */
 import { cpuUsage } from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { BenchHost } from "../bench/service.ts";
@@ -15,7 +15,7 @@ import type {
 import { ATTACKS } from "./attacks.ts";
 import { type Fare, Honest } from "./honest.ts";
 
-/** What the process may have resident at most. */
+/** The most resident memory that the process may have. */
 export const MEMORY_MIB = 700;
 const WATCH_MS = 200;
 const WARM_MS = 1_500;
@@ -23,33 +23,35 @@ const ATTACKS_PER_THREAD = 8;
 
 export interface Trial {
   fare: Fare;
-  /** The most that was resident. */
+  /** The most resident memory that it had. */
   peakMiB: number;
-  /** Bytes by which the database grew, and that were sent to it. */
+  /** By how many bytes the database grew, and how many were sent to it. */
   grown: number;
   sent: number;
-  /** Answers to the attackers, by status. */
+  /** Counts of answers to the attackers, by status. */
   answers: Record<string, number>;
-  /** Milliseconds after the end until the service was ready; null: never. */
+  /** Milliseconds from the end until the service was ready; null: never. */
   readyMs: number | null;
-  /** Whether the process lived on. */
+  /** Whether the process survived. */
   alive: boolean;
-  /** Cores that the attackers and their hosts took. */
+  /** Cores that the attackers and their hosts used. */
   cores: number;
-  /** Cores that were taken by what has no part in this: then attacks are weak. */
+  /** Cores that unrelated programs used: the attacks are weak then. */
   otherCores: number;
-  /** Share of the time in which the service could have run, and had no core. */
+  /**
+   * The share of the time in which the service could have run, but had no core.
+   */
   withoutCore: number;
 }
 
 interface TrialOptions {
-  /** How many are taken by something that sends nothing; none unless told. */
+  /** How many cores a burner uses; by default none. */
   cores?: number;
-  /** Whether the attackers leave the cores to the service, as unless told. */
+  /** Whether the attackers leave the cores to the service; true by default. */
   yields?: boolean;
 }
 
-/** Has the honest seller work for so long beside these attacks, or none. */
+/** Lets the honest seller work for this long beside these attacks, or alone. */
 export async function tryAttacks(
   names: readonly string[],
   ms: number,
@@ -110,7 +112,7 @@ export async function tryAttacks(
   };
 }
 
-/** Names of an attack's sellers. */
+/** Names of the sellers of an attack. */
 function sellersOf(name: string): string[] {
   return Array.from(
     { length: ATTACKS[name].sellers },
@@ -118,7 +120,7 @@ function sellersOf(name: string): string[] {
   );
 }
 
-/** Lets a seller send as many requests as it likes. */
+/** Removes a seller's rate limit. */
 async function hurry(url: string, seller: string): Promise<void> {
   const path = `${encodeURIComponent(seller)}/attribute/rate_limit/0`;
   const response = await fetch(`${url}/operator_api/sellers/${path}`, {
@@ -129,7 +131,7 @@ async function hurry(url: string, seller: string): Promise<void> {
   if (!response.ok) throw new Error(`rate_limit: ${response.status}`);
 }
 
-/** Takes so many cores. */
+/** Uses this many cores. */
 class Load implements Disposable {
   readonly #workers: Worker[];
 
@@ -158,14 +160,14 @@ async function runDelayMs(pid: number): Promise<number> {
   }
 }
 
-/** CPU time of the machine, without this process and the service. */
+/** CPU time used on the machine, without this process and the service. */
 async function otherCpuMs(service: number): Promise<number> {
   const { user, system } = cpuUsage();
   const all = await cpuSecondsOfAll() - await cpuSecondsOf(service);
   return all * 1_000 - (user + system) / 1_000;
 }
 
-/** Has each of these threads run some of the attacks. */
+/** Lets each of these threads run some of the attacks. */
 class Attackers implements Disposable {
   readonly #threads: AttackThread[] = [];
 
@@ -263,7 +265,7 @@ class PeakMemory implements Disposable {
   }
 }
 
-/** Of all pages, those included that are still in the write-ahead log. */
+/** Counts all pages, including those still in the write-ahead log. */
 function databaseBytes(folder: string): number {
   using database = new DatabaseSync(`${folder}/seller.db`, {
     readOnly: true,

@@ -1,12 +1,12 @@
 /**
- * What one process with all roles and nothing to do asks of a cluster, by how
- * many shards it has: how often it asks all servers, how long each answer takes,
- * and how much processor time that costs the servers.
+ * What one idle process with all roles asks of a cluster, by the number of
+ * shards: how often it asks all servers, how long each answer takes, and how
+ * much processor time that costs the servers.
  *
- *   deno run -A tests/bench/all_servers.ts [shards…]
+ * deno run -A tests/bench/all_servers.ts [shards…]
  *
- * A statement that asks all servers costs a task a shard. So the shards of two
- * servers stand for those of as many servers as would hold them.
+ * A statement that asks all servers costs one task for each shard. So the
+ * shards on two servers stand for those of as many servers as would hold them.
  */
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { boot } from "../support/app.ts";

@@ -1,12 +1,12 @@
 /**
- * The running service over HTTP beside its limits, in one run: a bare
+ * The running service over HTTP and its upper bounds, in one run: a bare
  * `Deno.serve`, bare `node:sqlite` with the same rows and durability, a SAX
- * pass over the same document, and a service that has these parts alone.
+ * pass over the same document, and a service of only these parts.
  *
- *   deno task bench [rounds]
+ * deno task bench [rounds]
  *
- * The service is a process of its own; rounds of all workloads take turns, so
- * that a machine that slows down slows all of them. Medians are quoted.
+ * The service runs in its own process. The workloads take turns in each round,
+ * so that a machine that slows down slows all of them. Medians are printed.
  */
 import { SaxesParser } from "saxes";
 import { BareSqlite } from "./bare_sqlite.ts";
@@ -15,7 +15,7 @@ import { BenchHost, BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";
 
 const ROUNDS = Number(Deno.args[0] ?? 5);
-/** Products of which prices and quantities are sent. */
+/** Products whose prices and quantities are sent. */
 const STOCK = 10_000;
 const table = new Table();
 
@@ -35,7 +35,7 @@ function limits(round: number, example: Uint8Array): void {
   table.note("bare SQLite, one-row commits", "/s", sqlite.oneRowCommits(500));
 }
 
-/** One request again and again on 16 connections. */
+/** Repeats one request on 16 connections. */
 async function steady(
   name: string,
   url: string,
@@ -57,7 +57,7 @@ function noteLoad(name: string, { rate, p50, p99 }: Load): void {
   table.note(`${name}: p99`, "ms", p99);
 }
 
-/** Uploads these documents, so many at once. */
+/** Uploads these documents, this many at once. */
 async function bulk(
   name: string,
   bodies: Uint8Array[],
@@ -92,7 +92,9 @@ function updates(
   return load({ url, connections, ms, request: putAttribute, expect: 204 });
 }
 
-/** Attribute updates of one seller while another uploads on four connections. */
+/**
+ * Attribute updates of one seller, while another uploads on four connections.
+ */
 async function updatesBesideUploads(round: number): Promise<void> {
   const bodies = Array.from(
     { length: 40 },
@@ -113,7 +115,7 @@ async function updatesBesideUploads(round: number): Promise<void> {
 
 /**
  * Prices and quantities of 10,000 products in each request, and updates of
- * another seller beside them.
+ * another seller meanwhile.
  */
 async function attributes(round: number): Promise<void> {
   const name = "attributes of 10,000 products";
@@ -188,7 +190,7 @@ function documents(prefix: string, count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, i) => document(`${prefix}-${i}`));
 }
 
-// Downloads have a benchmark of their own, images.ts.
+// Downloads have their own benchmark, images.ts.
 await using service = await BenchService.start({
   roles: "api",
   sellers: ["bench", "beside", "stock"],

@@ -1,8 +1,8 @@
 /**
- * `complete=quantity` of a seller with 1,000,000 products, as a dry run, and the
- * updates of another seller beside it.
+ * `complete=quantity` of a seller with 1,000,000 products, as a dry run, and
+ * the updates of another seller meanwhile.
  *
- *   deno run -A tests/bench/complete.ts [rounds]
+ * deno run -A tests/bench/complete.ts [rounds]
  */
 import { join } from "node:path";
 import { load } from "./load.ts";
@@ -11,7 +11,7 @@ import { fillSqlite } from "./stock.ts";
 import { Table } from "./table.ts";
 
 const ROUNDS = Number(Deno.args[0] ?? 3);
-/** So many fill the limit of a seller with one upload more. */
+/** One more upload reaches the seller's limit. */
 const PRODUCTS = 1_000_000 - 250;
 const table = new Table();
 
@@ -33,7 +33,7 @@ await load({
   expect: 200,
 });
 
-/** Updates of the other seller for so many milliseconds. */
+/** Updates of the other seller during this many milliseconds. */
 async function updates(name: string, ms: number): Promise<void> {
   const { p50, p99 } = await load({
     url,
@@ -49,7 +49,9 @@ async function updates(name: string, ms: number): Promise<void> {
   table.note(`${name}: p99`, "ms", p99);
 }
 
-/** How long a dry run takes in milliseconds; all products but one are missing. */
+/**
+ * How many milliseconds a dry run takes if all products but one are missing.
+ */
 async function dryRun(): Promise<number> {
   const path = "bulk_attributes?v=1.1&complete=quantity&dry_run=true";
   const body = new TextEncoder().encode(

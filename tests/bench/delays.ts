@@ -1,22 +1,23 @@
-/** A network and a disk that are slower than this machine's. */
+/** Simulates a network and a disk that are slower than this machine's. */
 import { join } from "node:path";
 import { cpuSecondsOf } from "../support/cpu.ts";
 import { Proxy } from "../support/proxy.ts";
 
 const TOXIPROXY = "github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0";
 
-/** Something that stands in for a port of 127.0.0.1. */
+/** Stands in for a port of 127.0.0.1. */
 export interface Forwarder extends AsyncDisposable {
   readonly port: number;
-  /** What forwards, for the report. */
+  /** The name of the forwarder, for the report. */
   readonly name: string;
-  /** CPU time so far; 0 in this process. */
+  /** CPU time so far; 0 if it runs in this process. */
   cpuSeconds(): Promise<number>;
 }
 
 /**
- * Adds a delay to each direction of the connections to a port. Toxiproxy costs
- * less than our own proxy in this process, which does where it cannot be had.
+ * Adds a delay to each direction of the connections to a port. Uses Toxiproxy,
+ * which costs less than our own proxy in this process; the latter only if
+ * Toxiproxy is not available.
  */
 export async function delayed(
   port: number,
@@ -33,7 +34,7 @@ export async function delayed(
   };
 }
 
-/** Built once, which takes minutes; null where that is impossible. */
+/** Built once, which takes minutes; null if that is impossible. */
 async function toxiproxy(): Promise<string | null> {
   const folder = join(Deno.env.get("TMPDIR") ?? "/tmp", "seller-toxiproxy");
   const program = join(folder, "server");
@@ -98,8 +99,8 @@ class Toxiproxy implements Forwarder {
 }
 
 /**
- * The environment in which a program's flushes take `ms` at least; null without
- * a C compiler.
+ * The environment in which each flush of a program takes at least `ms`; null
+ * without a C compiler.
  */
 export async function slowFlushes(
   ms: number,

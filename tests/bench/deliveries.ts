@@ -1,12 +1,12 @@
 /**
- * How fast events come in and go out: events ingested a second, deliveries a
- * second, and the time from ingest to receipt, each beside what the machine
- * does without us in the same run.
+ * How fast events are ingested and delivered: events ingested a second,
+ * deliveries a second, and the time from ingest to receipt, each compared with
+ * what the machine does without the service in the same run.
  *
- *   deno run -A tests/bench/deliveries.ts [rounds]
+ * deno run -A tests/bench/deliveries.ts [rounds]
  *
- * The service is a process of its own, new in each round, the sink a thread of
- * its own.
+ * The service runs in its own process, a new one in each round; the sink runs
+ * in its own thread.
  */
 import { join } from "node:path";
 import { systemClock, systemIds } from "../../src/deps.ts";
@@ -26,7 +26,7 @@ const ENDPOINTS = 100;
 const EVENTS = 3_000;
 /** Waiting for each dead endpoint while latency is measured again. */
 const DEAD_EVENTS = 1_000;
-/** Events a second while latency is measured: well below what can be done. */
+/** Events a second while latency is measured: well below the maximum. */
 const PACE = 100;
 const PACE_SECONDS = 10;
 const POSTS = 2_000;
@@ -75,7 +75,7 @@ class Sink {
   }
 }
 
-/** POSTs a second through the outbound client, with nothing before or behind them. */
+/** POSTs a second through the outbound client alone. */
 async function barePosts(): Promise<number> {
   const outbound = new Outbound({
     clock: systemClock,
@@ -105,7 +105,7 @@ interface Targets {
   refusing: Target;
 }
 
-/** Webhooks of several sellers, each with a path of its own. */
+/** Webhooks of several sellers, each with its own path. */
 async function registerAll(dataDir: string): Promise<Targets> {
   const db = await openSqlite(join(dataDir, "seller.db"));
   const deps = { clock: systemClock, ids: systemIds };
@@ -139,14 +139,16 @@ async function registerAll(dataDir: string): Promise<Targets> {
 
 let references = 0;
 
-/** An event that never was before. */
+/** An event that was never sent before. */
 function event({ seller, trigger }: Target): string {
   return `<event><seller>${seller}</seller><trigger>${trigger}</trigger>` +
     `<reference>${++references}</reference>` +
     `<data>${"x".repeat(500)}</data></event>`;
 }
 
-/** Emits so many events on so many connections; how many a second. */
+/**
+ * Emits this many events on this many connections; returns how many a second.
+ */
 async function ingest(
   service: BenchService,
   targets: readonly Target[],
@@ -166,7 +168,7 @@ async function ingest(
   return rate;
 }
 
-/** Emits one; the id under which it will arrive. */
+/** Emits one event; returns the id under which it will arrive. */
 async function emit(service: BenchService, target: Target): Promise<string> {
   const response = await fetch(`${service.url}/operator_api/events`, {
     method: "POST",
@@ -179,7 +181,7 @@ async function emit(service: BenchService, target: Target): Promise<string> {
   return id;
 }
 
-/** Deliveries a second of so many events that wait when the role starts. */
+/** Deliveries a second if this many events wait when the role starts. */
 async function deliverBacklog(
   service: BenchService,
   backlog: number,
@@ -191,7 +193,9 @@ async function deliverBacklog(
   return backlog * 1_000 / (performance.now() - started);
 }
 
-/** Emits at a steady pace; notes the times from the request to the receipt. */
+/**
+ * Emits at a steady rate; records the times from the request to the receipt.
+ */
 async function noteLatencies(
   name: string,
   service: BenchService,

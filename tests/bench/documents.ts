@@ -1,9 +1,10 @@
 /**
- * JSON beside XML. Reading one document of 250 products: the strict reader of
- * JSON beside `JSON.parse`, and the reader of XML beside both; then upload and
- * status over HTTP, with the processor time of the service.
+ * JSON compared with XML. Reading one document of 250 products: the strict
+ * reader of JSON compared with `JSON.parse`, and the reader of XML compared
+ * with both; then upload and status over HTTP, with the processor time of the
+ * service.
  *
- *     deno run -A tests/bench/documents.ts [rounds]
+ * deno run -A tests/bench/documents.ts [rounds]
  */
 import { DOCUMENTS } from "../../src/contracts/documents.ts";
 import { jsonWriter } from "../../src/json/encode.ts";
@@ -55,7 +56,7 @@ for (let round = -rounds; round < rounds; round++) {
 }
 
 const FORMS = ["XML", "JSON"] as const;
-/** Uploads, or reads of a status, in a row. */
+/** Uploads, or reads of a status, in succession. */
 const IN_A_ROW = 10;
 
 await using service = await BenchService.start({
@@ -76,10 +77,10 @@ const ask = (form: keyof typeof TYPES, path: string, body?: Uint8Array) =>
   );
 const id = await service.transactionOf("bench", document("status"));
 
-/** Answers of each kind, in milliseconds. */
+/** Milliseconds of the answers of each kind. */
 const latencies = new Map<string, number[]>();
 
-/** Sends these one after the other. */
+/** Sends these requests one after the other. */
 async function measure(
   name: string,
   requests: Uint8Array[],
@@ -106,7 +107,7 @@ async function measure(
 
 const turns = Math.max(1, rounds / 10);
 for (let turn = -turns; turn < turns; turn++) {
-  // Neither form is always the first.
+  // The order of the two forms alternates.
   for (const form of turn % 2 === 0 ? FORMS : FORMS.toReversed()) {
     const uploads = Array.from({ length: IN_A_ROW }, (_, n) => {
       const sent = document(`${form}-${turn}-${n}`);

@@ -1,10 +1,10 @@
 /**
- * What the same work costs as uploads and catalogue grow, on SQLite or
+ * The cost of the same work as uploads and catalogue grow, on SQLite or
  * PostgreSQL.
  *
- *   deno run -A tests/bench/growth.ts [most products] [postgres]
+ * deno run -A tests/bench/growth.ts [most products] [postgres]
  *
- * 1,000,000 products unless told, which take 1 GB.
+ * By default 1,000,000 products, which take 1 GB.
  */
 import { join } from "node:path";
 import { PostgresServer } from "../support/postgres.ts";
@@ -32,8 +32,8 @@ const server = Deno.args[1] === "postgres"
   : null;
 
 /**
- * Milliseconds of each of so many uploads, one after the other; `again`: when all
- * is there already.
+ * Milliseconds of each of this many uploads, one after the other; `again`: when
+ * all products exist already.
  */
 async function uploads(
   service: BenchService,
@@ -57,7 +57,7 @@ async function uploads(
   return { created: (await send()).p50, again: (await send()).p50 };
 }
 
-/** What uploads of few and of many products take, in turns. */
+/** How long uploads of few and of many products take, alternating. */
 async function bySize(): Promise<void> {
   await using service = await BenchService.start({
     roles: "api",
@@ -85,7 +85,7 @@ async function bySize(): Promise<void> {
   }
 }
 
-/** A service with a catalogue that is there before the work begins. */
+/** A service with a catalogue that exists before the work begins. */
 async function stocked(stock: Stock): Promise<BenchService> {
   const databaseUrl = await server?.database();
   return await BenchService.start({
@@ -99,7 +99,7 @@ async function stocked(stock: Stock): Promise<BenchService> {
   });
 }
 
-/** What requests take beside so many products of so many sellers. */
+/** How long requests take with this many products of this many sellers. */
 async function byStock(
   service: BenchService,
   { products, sellers }: Stock,
@@ -113,7 +113,7 @@ async function byStock(
   const id = await service.transactionOf("bench", final);
   const each = Math.ceil(products / sellers);
   const requests: [string, number, (n: number) => Uint8Array][] = [
-    // By a step that visits them in an order of no use to any cache.
+    // By a step that visits them in an order that defeats every cache.
     ["attribute updates", 204, (n) => {
       const path = `products/p-${(n * 7_919) % each}/attribute/quantity/${n}`;
       return service.request("bench", "PUT", path);
@@ -152,7 +152,7 @@ async function byStock(
   table.note(`memory, ${beside}`, "MiB", await service.memoryMiB());
 }
 
-/** The id of the n-th product of a stock. */
+/** The id of the n-th product of the stock. */
 function idOf(n: number): string {
   return `01a1f8b7-0000-7000-8000-${n.toString(16).padStart(12, "0")}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Images from a host on this machine to disk, hashed and recorded, by the
- * running service: from the POST to the final transaction, against
- * `curl --parallel` and `sha256sum`; and what attribute updates cost meanwhile,
- * against a bare server that commits one row, beside curl.
+ * The running service downloads images from a host on this machine to disk,
+ * hashes and records them: from the POST to the final transaction, compared
+ * with `curl --parallel` and `sha256sum`. Also the cost of attribute updates
+ * meanwhile, compared with a bare server that commits one row while curl runs.
  *
- *   deno run -A tests/bench/images.ts [rounds]      (needs curl)
+ * deno run -A tests/bench/images.ts [rounds] (needs curl)
  */
 import { Connection, requestBytes } from "./load.ts";
 import { BenchHost, BenchService, document } from "./service.ts";
@@ -17,7 +17,7 @@ const PER_PRODUCT = 10;
 const table = new Table();
 let next = 0;
 
-/** URLs that nobody has asked for before. */
+/** URLs that nobody has requested before. */
 function fresh(host: BenchHost, count: number): string[] {
   return Array.from({ length: count }, () => `${host.url}/${next++}.png`);
 }
@@ -27,7 +27,7 @@ interface Curl {
   hashing: number;
 }
 
-/** curl and sha256sum after it, on the service's disk; in milliseconds. */
+/** Milliseconds of curl and then sha256sum, on the service's disk. */
 async function curl(urls: string[]): Promise<Curl> {
   const folder = await Deno.makeTempDir({ dir: service.folder });
   const list = urls.map((url, n) =>
@@ -56,7 +56,7 @@ function productsWith(prefix: string, urls: string[]): Uint8Array {
   });
 }
 
-/** Uploads and waits for the end; answers the status. */
+/** Uploads and waits for the end; returns the status. */
 async function untilFinal(prefix: string, urls: string[]): Promise<string> {
   return await final(await upload(prefix, urls), urls.length);
 }
@@ -90,13 +90,13 @@ async function timed(
   table.note(`${name}, commit until final`, "ms", recorded);
 }
 
-/** Who is asked, and for what, the n-th time. */
+/** The n-th request: to whom, and for what. */
 interface Asked {
   url: string;
   request: (n: number) => Uint8Array;
 }
 
-/** Milliseconds of requests, one after the other, while `more`. */
+/** Milliseconds of requests, one after the other, while `more` is true. */
 async function requests(
   { url, request }: Asked,
   more: (n: number) => boolean,
@@ -116,8 +116,8 @@ async function requests(
 }
 
 /**
- * The p99 of these requests with nothing beside them, and beside what `begin`
- * begins: it answers how to wait for its end.
+ * The p99 of these requests alone, and during what `begin` starts: it returns a
+ * function that waits for its end.
  */
 async function latency(
   name: string,

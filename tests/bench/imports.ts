@@ -1,9 +1,9 @@
 /**
  * An import of 50,000 products without images, by the program itself: new, then
- * unchanged, then with other quantities; once unless told. Beside each, requests
- * of another seller, and the same without an import.
+ * unchanged, then with other quantities; once by default. Meanwhile, requests
+ * of another seller; and the same requests without an import.
  *
- *   deno run -A tests/bench/imports.ts [ROUNDS]
+ * deno run -A tests/bench/imports.ts [ROUNDS]
  */
 import { createClient } from "../../src/client/mod.ts";
 import { temporaryFolder } from "../support/process.ts";
@@ -14,19 +14,21 @@ import { Connection, requestBytes } from "./load.ts";
 import { quantile, Table } from "./table.ts";
 
 const PRODUCTS = 50_000;
-/** What an import may take. */
+/** The time limit of an import. */
 const LIMIT_S = 20;
-/** What another seller's requests may take beside it: p99. */
+/** The limit of the p99 of another seller's requests meanwhile. */
 const LIMIT_MS = 100;
 const ROUNDS = Number(Deno.args[0] ?? 1);
 const DESCRIPTION = "A sturdy chair of oiled oak with a woven seat. ".repeat(5);
-/** Connections of the other seller, and the pause between requests of each. */
+/**
+ * Connections of the other seller, and the pause between two requests of each.
+ */
 const CONNECTIONS = 2;
 const PAUSE_MS = 20;
 const ALONE_MS = 5_000;
 const STOCK = 250;
 
-/** Bytes, so that sending it takes no time of the process that measures. */
+/** Bytes, so that sending takes no time of the measuring process. */
 function documentOf(round: number, quantity: number): Uint8Array<ArrayBuffer> {
   return documentWith(PRODUCTS, `N-${round}`, quantity);
 }
@@ -63,7 +65,7 @@ await clientOf("other").uploadProducts({
   products: new TextDecoder().decode(stock),
 });
 
-/** Updates and reads of the other seller until `end` is over. */
+/** Updates and reads of the other seller until `end` is resolved. */
 async function beside(name: string, end: Promise<void>): Promise<number> {
   let isOver = false;
   const over = end.finally(() => isOver = true);

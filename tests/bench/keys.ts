@@ -1,11 +1,11 @@
 /**
- * What the keys of products cost: inserts and attribute updates, without HTTP,
- * beside 20,000 products or as many as told.
+ * The cost of the keys of products: inserts and attribute updates, without
+ * HTTP, with 20,000 stored products or the given number.
  *
- *   deno run -A tests/bench/keys.ts [sqlite|postgres] [products]
+ * deno run -A tests/bench/keys.ts [sqlite|postgres] [products]
  *
- * A second of the processor is that of this process: with SQLite, of all there
- * is. What is flushed to a disk takes longer.
+ * Processor seconds are those of this process; with SQLite, that is all of the
+ * work. Flushing to a disk takes longer.
  */
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -32,23 +32,26 @@ const UPDATES = 600;
 const ROUNDS = 3;
 const table = new Table();
 
-/** An engine: opens its one database, and tells what it has written. */
+/** An engine: opens its database, and reports what it has written. */
 interface Engine {
   open(): Promise<Db>;
-  /** Adds the stock to what has its sellers. */
+  /** Adds the stock to a database that has its sellers. */
   fill(stock: Stock): Promise<void>;
-  /** Bytes of its log so far, of a log that begins now where it can. */
+  /** Bytes of its log so far; starts a new log if it can. */
   beginLog(): Promise<number>;
   logged(): Promise<number>;
   size(db: Db): Promise<number>;
-  /** Bytes of a page in its log, with a header; null: it writes no pages. */
+  /**
+   * Bytes of a page in its log, with a header; null: it does not write whole
+   * pages.
+   */
   frame: number | null;
 }
 
 /** A page of 4 KiB and its header. */
 const FRAME = 4_120;
 
-/** Pages in the log, whose file may be longer, before it is checkpointed. */
+/** Pages in the log before it is checkpointed; the file may be longer. */
 function framesOf(file: string, mode: "PASSIVE" | "TRUNCATE"): number {
   using connection = new DatabaseSync(file);
   const row = connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
@@ -93,7 +96,10 @@ function cpuSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Notes how many a second `doing` did, and the bytes of its log for each. */
+/**
+ * Records how many operations a second `doing` did, and the bytes of log for
+ * each.
+ */
 async function measure(
   engine: Engine,
   name: string,

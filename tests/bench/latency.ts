@@ -25,41 +25,43 @@ import { Connection, type Load, load } from "./load.ts";
 import { BenchService, document } from "./service.ts";
 import { Table } from "./table.ts";
 
-/** All of them unless told. */
+/** All of them by default. */
 const LOADS = Deno.args[0] ?? "updates|uploads|mixed|events|pulled";
-/** Of each figure. */
+/** Milliseconds and rounds of each figure. */
 const MS = Number(Deno.args[1] ?? 2_000);
 const ROUNDS = Number(Deno.args[2] ?? 1);
 const PROCESSES = [1, 2, 4, 8];
-/** Of which half are for writing: the default of SELLER_DATABASE_POOL. */
+/** Half of them write: the default of SELLER_DATABASE_POOL. */
 const POOL = 10;
 const DELAY_MS = Number(Deno.args[3] ?? 2);
 const FLUSH_MS = Number(Deno.args[4] ?? 5);
 const WARM_UP_MS = 30_000;
 const UPLOADS_WARM_UP_MS = 10_000;
-/** The share of a limit from which it counts as reached. */
+/** From this share of a limit on, it counts as reached. */
 const REACHED = 0.85;
 const CONNECTIONS = 64;
-/** One process refuses more uploads of one seller at a time. */
+/** One process refuses more concurrent uploads of one seller. */
 const UPLOADS = 16;
-/** Of the mixed load; its other connections update attributes. */
+/**
+ * The uploading connections of the mixed load; the others update attributes.
+ */
 const MIXED_UPLOADS = 8;
 const SELLERS = Array.from({ length: CONNECTIONS }, (_, n) => `seller-${n}`);
 /** Products of each document. */
 const PRODUCTS = 250;
 const CORES = navigator.hardwareConcurrency;
 
-/** Who sends. */
+/** The sellers that send. */
 interface Senders {
   /** The seller of a connection. */
   seller: (connection: number) => string;
-  /** Connections of each process, where they grow with the processes. */
+  /** Connections of each process, for loads that grow with the processes. */
   each?: number;
 }
 const CASES: Record<string, Senders> = {
   "64 sellers": { seller: (connection) => SELLERS[connection] },
   "1 seller": { seller: () => SELLERS[0] },
-  // As few as leave the cores free: what waits for what shows without them.
+  // Few enough to leave the cores free, because only then waiting is visible.
   "8 sellers a process": {
     seller: (connection) => SELLERS[connection],
     each: 8,
@@ -110,7 +112,7 @@ await server.sql(
 const bareName = (connections: number) =>
   `bare commits, ${connections} connections`;
 
-/** One-row commits of bare connections, each with a row of its own. */
+/** One-row commits of bare connections, each for its own row. */
 async function bareCommits(connections: number): Promise<void> {
   const script = await Deno.makeTempFile();
   await Deno.writeTextFile(
@@ -123,14 +125,14 @@ async function bareCommits(connections: number): Promise<void> {
     args: [
       ...["-h", "127.0.0.1", "-p", `${proxy.port}`, "-U", "postgres"],
       ...["-n", "-M", "prepared", "-f", script, "-T", `${seconds}`],
-      // In several threads, as it connects within the measured time.
+      // In several threads, because it connects within the measured time.
       ...["-c", `${connections}`, "-j", `${Math.min(connections, 16)}`],
       "bare",
     ],
   }).output().catch(() => ({ stdout: new Uint8Array() }));
   const rate = /tps = ([\d.]+)/.exec(new TextDecoder().decode(stdout))?.[1];
   await Deno.remove(script);
-  if (rate === undefined) return; // There is no pgbench.
+  if (rate === undefined) return; // pgbench is not installed.
   const name = bareName(connections);
   table.note(name, "/s", Number(rate));
   const cpu = (await server.cpuSeconds() - before) / seconds;
@@ -164,7 +166,7 @@ await load({
 // The server would do so by itself within minutes.
 await server.sql(new URL(databaseUrl).pathname.slice(1), "ANALYZE");
 
-/** Sends requests for `ms`, each of the seller of its connection. */
+/** Sends requests for `ms`, each of its connection's seller. */
 type Sending = (
   urls: readonly string[],
   connections: number,
@@ -172,7 +174,7 @@ type Sending = (
   ms?: number,
 ) => Promise<Load>;
 
-/** What is refused counts by itself. */
+/** Refused requests are counted separately. */
 function sending(
   expect: number,
   request: (seller: string, n: number) => Uint8Array,
@@ -194,13 +196,13 @@ const updates = sending(204, (seller, n) => {
 });
 const uploads = sending(200, upload);
 let references = 0;
-/** Each with a delivery, which waits, as no process delivers. */
+/** Each with a delivery, which waits because no process delivers. */
 const events = sending(
   200,
   (seller) => service.event(seller, `${references++}`, "x".repeat(500)),
 );
 
-/** What each load is measured by. */
+/** How each load is measured. */
 const FIGURES: Record<string, readonly string[]> = {
   updates: ["updates"],
   uploads: ["uploads"],
@@ -214,7 +216,7 @@ class Puller {
   #after = "0";
   #pulled = 0;
 
-  /** Returns when there are no more. */
+  /** Returns when there are no more events. */
   async pull(url: string, query = ""): Promise<void> {
     const connection = await Connection.open(url);
     for (let found = 1; found > 0;) {
@@ -230,7 +232,7 @@ class Puller {
     connection.close();
   }
 
-  /** How many it got since this was last asked. */
+  /** How many events it got since the last call. */
   take(): number {
     const pulled = this.#pulled;
     this.#pulled = 0;
@@ -250,10 +252,10 @@ function loadsOf({ each }: Senders): string[] {
 const nameOf = (what: string, who: string, processes: number) =>
   `${what}, ${who}, ${processes} of 8 processes`;
 
-/** Of CPU time: those of the test, and all other programs. */
+/** CPU time of the test, and of all other programs. */
 const CONSUMERS = ["service", "server", "bench", "others"];
 
-/** Runs a load and notes its CPU time. */
+/** Runs a load and records its CPU time. */
 async function measured(
   name: string,
   run: () => Promise<void>,
@@ -335,7 +337,7 @@ function print(title: string, column: (processes: number) => string): void {
   console.log(title.padEnd(34) + columns.join(""));
 }
 
-/** What limits a load, whose figures have these names. */
+/** The limits of a load, whose figures have these names. */
 function limitOf(name: string, rates: readonly string[], processes: number) {
   const cores = CONSUMERS.map((who) => table.median(`${name}: ${who}`));
   const used = cores.reduce((total, one) => total + one, 0);

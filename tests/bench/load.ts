@@ -1,6 +1,6 @@
 /**
  * A load generator that costs little: each connection writes a prepared
- * request, reads the answer, and goes on. `fetch` would be the bottleneck.
+ * request, reads the answer, and repeats. `fetch` would be the bottleneck.
  */
 import { quantile } from "./table.ts";
 
@@ -11,22 +11,22 @@ export interface Load {
   p50: number;
   p99: number;
   max: number;
-  /** Requests answered 503, which are in no other figure. */
+  /** Requests answered 503; no other figure includes them. */
   refused: number;
 }
 
 export interface LoadOptions {
-  /** Several take the connections in turn. */
+  /** Several loads use the connections in turn. */
   url: string | readonly string[];
   connections: number;
-  /** How long to go on, or how many requests to make in all. */
+  /** For how long, or how many requests in all. */
   ms?: number;
   count?: number;
-  /** The n-th request's bytes, see `requestBytes`, on which connection. */
+  /** The bytes of the n-th request (see `requestBytes`), and its connection. */
   request: (n: number, connection: number) => Uint8Array;
   /** The status that every answer must have. */
   expect: number;
-  /** Or 503. */
+  /** Also accepts 503. */
   mayRefuse?: boolean;
 }
 
@@ -52,7 +52,10 @@ export function requestBytes(
   return bytes;
 }
 
-/** Drives `connections` connections until time or count is up. */
+/**
+ * Drives `connections` connections until the time is up or the count is
+ * reached.
+ */
 export async function load(options: LoadOptions): Promise<Load> {
   const { connections, ms = Infinity, count = Infinity } = options;
   const urls = [options.url].flat();
@@ -87,7 +90,7 @@ export async function load(options: LoadOptions): Promise<Load> {
   };
 }
 
-/** One kept connection, one request at a time. */
+/** One kept-alive connection with one request at a time. */
 export class Connection {
   readonly #socket: Deno.TcpConn;
   readonly #buffer = new Uint8Array(262_144);
@@ -105,7 +108,7 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Sends bytes, reads one whole answer, and gives its status. */
+  /** Sends bytes, reads one whole answer, and returns its status. */
   async send(bytes: Uint8Array): Promise<number> {
     for (let sent = 0; sent < bytes.length;) {
       sent += await this.#socket.write(bytes.subarray(sent));
@@ -129,7 +132,7 @@ export class Connection {
 
 const latin1 = new TextDecoder("latin1");
 
-/** Bytes of the answer with headers and body; -1 while headers are missing. */
+/** Bytes of the answer, headers and body; -1 until the headers are complete. */
 function wholeSize(bytes: Uint8Array): number {
   const text = latin1.decode(bytes.subarray(0, 2_048));
   const end = text.indexOf("\r\n\r\n");

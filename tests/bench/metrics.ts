@@ -1,10 +1,11 @@
 /**
  * What metrics cost an attribute update: the same load on two services, one of
- * which counts nothing, in turns.
+ * which counts nothing, alternating.
  *
- *   deno run -A tests/bench/metrics.ts [rounds]
+ * deno run -A tests/bench/metrics.ts [rounds]
  *
- * CPU time is compared, too: it tells more where other programs run besides.
+ * CPU time is compared, too, because it is more reliable while other programs
+ * run.
  */
 import { Metrics } from "../../src/monitoring/metrics.ts";
 import { load } from "./load.ts";
@@ -46,7 +47,9 @@ async function update(service: BenchService, name: string): Promise<void> {
   table.note(`${name}: CPU`, "µs", cpu * 1e6 / (rate * ROUND_MS / 1_000));
 }
 
-/** CPU time that counting one update takes, had it a commit of its own; in µs. */
+/**
+ * Microseconds of CPU time for counting one update that is alone in its commit.
+ */
 function countingTakes(): number {
   const metrics = new Metrics("sqlite");
   const route = "/seller_api/products/:sku_or_id/attribute/:attribute/:value";

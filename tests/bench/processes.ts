@@ -1,12 +1,12 @@
 /**
  * The API in 1, 2 and 4 processes on one PostgreSQL server that flushes every
- * commit to its disk, beside that server's own commits.
+ * commit to its disk, compared with that server's own commits.
  *
- *   deno run -A tests/bench/processes.ts [rounds]
+ * deno run -A tests/bench/processes.ts [rounds]
  *
- * Connections go to the processes in turn, as a balancer would send them. The
- * numbers of processes take turns, so that a machine that slows down slows all
- * of them. The load generator and the server are on the same machine.
+ * Connections are assigned to the processes in turn, as by a balancer. The
+ * numbers of processes alternate, so that a machine that slows down slows all
+ * of them. The load generator and the server run on the same machine.
  */
 import pg from "pg";
 import { PostgresServer } from "../support/postgres.ts";
@@ -23,15 +23,15 @@ const PRODUCTS = 250;
 const MS = 1_500;
 const table = new Table();
 
-/** Which seller speaks on a connection: each of them through every process, */
+/** The seller of a connection: each seller through every process, */
 const spread = (connection: number) =>
   SELLERS[Math.floor(connection / 4) % SELLERS.length];
-/** or each through one, as a balancer sends them that goes by the key, */
+/** or each through one process, as by a balancer that uses the key, */
 const kept = (connection: number) => SELLERS[connection % SELLERS.length];
-/** or one of them alone through all. */
+/** or one seller alone through all. */
 const alone = () => SELLERS[0];
 
-/** One-row commits of bare clients, each with a row of its own. */
+/** One-row commits of bare clients, each for its own row. */
 async function bareCommits(
   server: PostgresServer,
   connections: number,

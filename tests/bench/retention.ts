@@ -1,8 +1,8 @@
 /**
- * What attribute updates take while uploads of three years are swept, and after
- * it; on SQLite, or with an argument on PostgreSQL.
+ * How long attribute updates take while uploads of three years are swept, and
+ * after it; on SQLite or, with an argument, on PostgreSQL.
  *
- *   deno run -A tests/bench/retention.ts [postgres]
+ * deno run -A tests/bench/retention.ts [postgres]
  */
 import { join } from "node:path";
 import { packResults } from "../../src/catalogue/packed_results.ts";
@@ -28,7 +28,7 @@ const ROUNDS = 3;
 const KEPT = 91 * UPLOADS_A_DAY;
 const table = new Table();
 
-/** An upload of 250 products as it is kept. */
+/** A stored upload of 250 products. */
 const RESULTS = packResults(Array.from({ length: 250 }, (_, n) => ({
   id: systemIds.uuid(),
   sku: `chair-${n}`,

@@ -1,8 +1,8 @@
 /**
- * What rows take on PostgreSQL: bytes of each table and its indexes by row, and
- * bytes of its log (WAL) for each kind of write, with real products.
+ * The size of rows on PostgreSQL: bytes of each table and its indexes by row,
+ * and bytes of the log (WAL) for each kind of write, with real products.
  *
- *   deno run -A tests/bench/rows.ts [products]
+ * deno run -A tests/bench/rows.ts [products]
  */
 import type { ScalarField } from "../../src/catalogue/fields.ts";
 import { readScalar } from "../../src/catalogue/product.ts";
@@ -44,7 +44,7 @@ function element(field: ScalarField, text: string | null): string {
   return `<${field}>${escaped(text)}</${field}>`;
 }
 
-/** As its source had it, where that will do; with a SKU and images of ours. */
+/** As in its source as far as possible, with our own SKU and images. */
 function xmlOf(product: CorpusProduct, sku: string, images: string): string {
   const { title, description, price, currency, category } = product;
   const urls = Array.from(
@@ -82,7 +82,7 @@ function isUsable({ title, price, currency }: CorpusProduct): boolean {
     /^[A-Z]{3}$/.test(currency ?? "EUR") && !/[\n\r\t]/.test(title.trim());
 }
 
-/** Bytes of the log that `doing` wrote, a piece. */
+/** Bytes of log that `doing` wrote, for each item. */
 async function logged(
   name: string,
   pieces: number,

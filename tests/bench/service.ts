@@ -1,4 +1,4 @@
-/** The real program as a benchmark sees it, and image hosts beside it. */
+/** The real program for benchmarks, and image hosts. */
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { openDatabase } from "../../src/database/open.ts";
 import { cpuSecondsOf } from "../support/cpu.ts";
@@ -12,7 +12,7 @@ import { Connection, requestBytes } from "./load.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Of its operator API. */
+/** The key of its operator API. */
 export const OPERATOR_KEY = "operator-key";
 
 export interface BenchOptions {
@@ -24,13 +24,13 @@ export interface BenchOptions {
   fill?: (dataDir: string) => Promise<void>;
   /** `SELLER_DATABASE_URL`. */
   databaseUrl?: string;
-  /** How many processes there are of it; one unless told. */
+  /** The number of its processes; one by default. */
   processes?: number;
   /** A module that runs before the program. */
   preload?: string;
 }
 
-/** A running service with its data in a folder of its own. */
+/** A running service with its own data folder. */
 export class BenchService implements AsyncDisposable {
   readonly #folder: Awaited<ReturnType<typeof temporaryFolder>>;
   readonly #env: Record<string, string>;
@@ -88,24 +88,24 @@ export class BenchService implements AsyncDisposable {
     return new BenchService(folder, env, programs, keys, startMs);
   }
 
-  /** Of the first process. */
+  /** The URL of the first process. */
   get url(): string {
     return this.#programs[0].url;
   }
 
-  /** Of every process. */
+  /** The URL of every process. */
   get urls(): string[] {
     return this.#programs.map(({ url }) => url);
   }
 
-  /** Stops every process, and starts one with other roles. */
+  /** Stops every process, and starts one process with other roles. */
   async restart(roles: string): Promise<void> {
     await Promise.all(this.#programs.map((program) => program.stop()));
     const env = { ...this.#env, SELLER_ROLES: roles };
     this.#programs = [await startProgram(["serve"], { env })];
   }
 
-  /** Its data, and room for what else is to lie on the same disk. */
+  /** A folder for its data, with room for other files on the same disk. */
   get folder(): string {
     return this.#folder.path;
   }
@@ -132,7 +132,7 @@ export class BenchService implements AsyncDisposable {
     return this.request(seller, "POST", "bulk_products?v=1.1", body);
   }
 
-  /** An event that the operator hands in; `data` is XML. */
+  /** An event that the operator emits; `data` is XML. */
   event(seller: string, reference: string, data: string): Uint8Array {
     const body = `<event><seller>${seller}</seller>` +
       `<trigger>${TRIGGERS[0]}</trigger><reference>${reference}</reference>` +
@@ -145,7 +145,7 @@ export class BenchService implements AsyncDisposable {
     return requestBytes("POST", "/operator_api/events", headers, bytes);
   }
 
-  /** A page of the operator's feed, after a number of change. */
+  /** A page of the operator's feed, after a change number. */
   changes(after: number, limit: number): Uint8Array {
     const path = `/operator_api/products?limit=${limit}` +
       `&after=${after}-ffffffff-ffff-7fff-bfff-ffffffffffff`;
@@ -162,7 +162,10 @@ export class BenchService implements AsyncDisposable {
     }
   }
 
-  /** One request on a connection of its own; the whole answer, of status 200. */
+  /**
+   * One request on its own connection; returns the whole answer, which has
+   * status 200.
+   */
   async ask(request: Uint8Array): Promise<string> {
     const connection = await Connection.open(this.url);
     try {
@@ -174,7 +177,7 @@ export class BenchService implements AsyncDisposable {
     }
   }
 
-  /** Uploads; the id of the transaction. */
+  /** Uploads; returns the id of the transaction. */
   async transactionOf(seller: string, body: Uint8Array): Promise<string> {
     const answer = await this.ask(this.upload(seller, body));
     return /<transaction_id>(.*?)</.exec(answer)![1];
@@ -199,7 +202,7 @@ export class BenchService implements AsyncDisposable {
   }
 }
 
-/** A server in a process of its own, which is not the service. */
+/** A server in its own process, which is not the service. */
 export class BenchHost implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #file: string;
@@ -212,7 +215,7 @@ export class BenchHost implements AsyncDisposable {
   }
 
   /**
-   * Answers every path with a PNG of its own, of 100,000 bytes, and HEADs after
+   * Answers every path with a different PNG of 100,000 bytes, and HEADs after
    * `headMs` milliseconds.
    */
   static start(headMs = 0): Promise<BenchHost> {
@@ -220,9 +223,9 @@ export class BenchHost implements AsyncDisposable {
   }
 
   /**
-   * A service that does the least: answers 204 after a commit of one row of a
-   * database of its own; a POST with 200 after its XML was read and 250 rows
-   * with three keys were written.
+   * A service that does the minimum: answers 204 after a commit of one row in
+   * its own database; a POST with 200 after its XML was read and 250 rows with
+   * three keys were written.
    */
   static startBare(databaseFile: string): Promise<BenchHost> {
     return BenchHost.#run(bareScript(databaseFile), [
@@ -266,7 +269,7 @@ database.exec("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (0)");
 database.exec("CREATE TABLE p (seller INTEGER, id TEXT, sku TEXT, change INTEGER, " +
   "title TEXT, description TEXT, rest TEXT, PRIMARY KEY (seller, id)) STRICT; " +
   "CREATE UNIQUE INDEX p_sku ON p (seller, sku); CREATE INDEX p_change ON p (change)");
-// As the service's, its log is overwritten, not extended.
+// Like the service's log, this one is overwritten, not extended.
 database.exec("BEGIN; CREATE TABLE room (bytes); " +
   "INSERT INTO room VALUES (zeroblob(8000000)); ROLLBACK");
 const update = database.prepare("UPDATE t SET n = n + 1");
@@ -320,7 +323,7 @@ export function document(
     bytes?: number;
     /** The URLs of one product's images. */
     images?: (product: number) => string[];
-    /** Stands in most fields. */
+    /** The value of most fields. */
     version?: string;
   } = {},
 ): Uint8Array {

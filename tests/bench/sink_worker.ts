@@ -1,7 +1,7 @@
 /// <reference lib="deno.worker" />
 /**
- * A sink on a thread of its own: answers 200 at once, but never at `/hang`, and
- * reports when each event came.
+ * A sink in its own thread: answers 200 at once, but never at `/hang`, and
+ * reports when each event arrived.
  */
 export interface Arrival {
   id: string;

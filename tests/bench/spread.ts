@@ -1,14 +1,15 @@
 /**
- * Attribute updates and uploads on one plain server and on 1, 2 and 4 workers of
- * a cluster, beside pgbench with the same statements on the same servers.
+ * Attribute updates and uploads on one plain server and on 1, 2 and 4 workers
+ * of a cluster, compared with pgbench with the same statements on the same
+ * servers.
  *
- *   deno run -A tests/bench/spread.ts [rounds [workers…]]
+ * deno run -A tests/bench/spread.ts [rounds [workers…]]
  *
- * 0 workers are the plain server.
+ * 0 workers means the plain server.
  *
- * All servers, the service and the load are on the same machine: several workers
- * show what they cost here, not what they gain. What a longer way to the servers
- * adds is measured with one request at a time.
+ * All servers, the service and the load run on the same machine: several
+ * workers show their cost here, not their gain. The cost of a longer way to the
+ * servers is measured with one request at a time.
  */
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { Connection } from "../../src/database/postgres/connection.ts";
@@ -24,16 +25,16 @@ import { Table } from "./table.ts";
 
 const [ROUNDS = 2, ...WANTED] = Deno.args.map(Number);
 const WORKERS = WANTED.length > 0 ? WANTED : [0, 1, 2, 4];
-/** Most of two seconds pgbench only prepares the statements of an upload. */
+/** pgbench needs most of two seconds to prepare the statements of an upload. */
 const MS = 8_000;
 const PRODUCTS = 250;
 const CONNECTIONS = { updates: 32, uploads: 8 };
 type Kind = keyof typeof CONNECTIONS;
 const KINDS = Object.keys(CONNECTIONS) as Kind[];
-/** Those of the service, and as many with the same rows for pgbench. */
+/** The sellers of the service, and as many with the same rows for pgbench. */
 const SELLERS = Array.from({ length: 12 }, (_, n) => `s${n + 1}`);
 const OTHERS = SELLERS.map((name) => `p${name}`);
-/** One way, in milliseconds. */
+/** The delay in one direction, in milliseconds. */
 const AWAY_MS = 5;
 const table = new Table();
 
@@ -48,7 +49,7 @@ interface Place {
 await using stack = new AsyncDisposableStack();
 const cluster = await findCluster();
 
-/** The one that is given; it may have the databases already, with no seller. */
+/** The given server; it may have the databases already, without sellers. */
 async function findCluster(): Promise<Cluster> {
   const given = Cluster.given();
   if (given !== null) return given;
@@ -77,7 +78,7 @@ async function plain(): Promise<Place> {
   };
 }
 
-/** One that is spread over the first workers. */
+/** A database that is spread over the first workers. */
 async function spread(workers: number): Promise<Place> {
   const name = `spread${workers}`;
   const all = await cluster.workers();
@@ -117,7 +118,7 @@ function stock(quantity: number): Uint8Array {
 interface Seller {
   no: number;
   id: string;
-  /** The id of its key. */
+  /** The id of the seller's key. */
   key: string;
 }
 
@@ -154,7 +155,10 @@ async function record(doing: () => Promise<unknown>): Promise<Recorded[]> {
 function scriptOf(
   recorded: readonly Recorded[],
   { from, to }: { from: Seller; to: Seller },
-  /** Of each product by its id: the other seller's have an id by their SKU. */
+  /**
+   * The SKU of each product, by its id. The other seller's product has the same
+   * SKU, from which its id follows.
+   */
   skus: ReadonlyMap<string, string>,
 ): string {
   const value = (param: Param): string => {
@@ -172,7 +176,7 @@ function scriptOf(
     text.replace(/\s+/g, " ")
       .replace(/\$(\d+)/g, (_, n) => value(params[Number(n) - 1])) + ";"
   );
-  // It waits for what it reads, then for the commit.
+  // Waits for the reads, then for the commit.
   const second = lines.findIndex((line) => /^(INSERT|UPDATE)/.test(line));
   return [
     `\\set s ${to.no}`,
@@ -187,13 +191,16 @@ function scriptOf(
   ].join("\n");
 }
 
-/** SQL of the id of another seller's product. */
+/** SQL for the id of another seller's product. */
 const idOf = (sku: string) =>
   `('00000000-0000-7000-8000-' || lpad(${sku}, 12, '0'))::uuid`;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
-/** Runs scripts on each server for `MS`; transactions a second of all. */
+/**
+ * Runs scripts on each server for `MS`; returns the transactions a second of
+ * all.
+ */
 async function pgbench(
   scripts: ReadonlyMap<string, readonly string[]>,
   connections: number,
@@ -216,7 +223,7 @@ async function pgbench(
   return rates.reduce((sum, rate) => sum + rate, 0);
 }
 
-/** Processor time of the servers that hold rows, and of the first. */
+/** Processor time of the servers with rows, and of the first server. */
 async function serverSeconds(nodes: Iterable<number>): Promise<number> {
   let sum = 0;
   for (const node of nodes) sum += await cpuSecondsOf(await cluster.pid(node));
@@ -260,7 +267,7 @@ async function measure(place: Place): Promise<void> {
       const after = [await service.cpuSeconds(), await serverSeconds(nodes)];
       const bare = await pgbench(scripts[kind], CONNECTIONS[kind]);
       const bareAfter = await serverSeconds(nodes);
-      // The first are to warm up.
+      // The first ones warm up.
       if (round === -1) continue;
       const each = (seconds: number, rate: number) =>
         1_000_000 * seconds / (rate * MS / 1_000);
@@ -281,7 +288,7 @@ async function measure(place: Place): Promise<void> {
   }
 }
 
-/** By kind and server, a file for each seller that is on it. */
+/** By kind and server, a file for each seller on it. */
 async function scriptsOf(
   { url, holding }: Place,
   service: BenchService,
@@ -341,7 +348,7 @@ async function scriptsOf(
       const script = scriptOf(recorded[kind], { from, to }, skus);
       await Deno.writeTextFile(
         file,
-        // Of any product, not always the same.
+        // Any product, not always the same.
         kind === "uploads" ? script : `\\set k random(0, ${PRODUCTS - 1})\n` +
           script.replaceAll("'7'", "(:k)::text"),
       );
@@ -353,7 +360,7 @@ async function scriptsOf(
   return found;
 }
 
-/** What a longer way to each server adds to one request at a time. */
+/** How much a longer way to each server adds to one request at a time. */
 async function measureAway(place: Place): Promise<void> {
   const name = new URL(place.url).pathname.slice(1);
   await using stack = new AsyncDisposableStack();

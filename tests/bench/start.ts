@@ -1,10 +1,10 @@
 /**
- * What a start costs beside many products and images, on SQLite or PostgreSQL.
+ * The cost of a start with many products and images, on SQLite or PostgreSQL.
  *
- *   deno run -A tests/bench/start.ts [products] [postgres]
+ * deno run -A tests/bench/start.ts [products] [postgres]
  *
- * 2,000,000 unless told, which take 4 GB of the temporary folder and as many
- * hard links; each product shows one image.
+ * By default 2,000,000 products, which take 4 GB of the temporary folder and as
+ * many hard links; each product shows one image.
  */
 import { join } from "node:path";
 import type { Db } from "../../src/database/db.ts";
@@ -25,9 +25,9 @@ import { Table } from "./table.ts";
 
 const MOST = Number(Deno.args[0] ?? 2_000_000);
 const ROUNDS = 3;
-/** How long the processor time after a start is counted. */
+/** For how long after a start processor time is counted. */
 const AFTER_MS = 12_000;
-/** Names that one file may have on ext4, with a margin. */
+/** How many names one file may have on ext4, with a margin. */
 const LINKS = 60_000;
 const table = new Table();
 
@@ -40,14 +40,14 @@ const server = Deno.args[1] === "postgres"
   )
   : null;
 
-/** Where a service finds its files and rows. */
+/** The files and rows of a service. */
 interface Place {
   dataDir: string;
   /** null: SQLite. */
   databaseUrl: string | null;
 }
 
-/** Adds a seller, which has the number 1. */
+/** Adds a seller with the number 1. */
 async function addOne(db: Db): Promise<void> {
   const deps = { clock: systemClock, ids: systemIds };
   await db.write((tx) => addSeller(tx, deps, "bench"));
@@ -71,7 +71,7 @@ async function fill(products: number): Promise<Place> {
   return { dataDir, databaseUrl: null };
 }
 
-/** Makes an image file of each name. */
+/** Creates an image file for each name. */
 function linkAll(folder: string, images: number): void {
   new FolderStore(folder).prepare(true);
   const names = Array.from({ length: images }, (_, n) => sha256Of(n)).sort();

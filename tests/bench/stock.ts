@@ -1,8 +1,8 @@
-/** Many products and images, made by the database itself, with any engine. */
+/** Many products and images, created by the database itself, on any engine. */
 import { DatabaseSync } from "node:sqlite";
 import { connectTo, type ServerSettings } from "../support/postgres.ts";
 
-/** Of a PostgreSQL that is to hold them: durable, as in production. */
+/** The settings of PostgreSQL for the rows: durable, as in production. */
 export const SERVER_SETTINGS: ServerSettings = {
   fsync: "on",
   synchronous_commit: "on",
@@ -13,7 +13,7 @@ export const SERVER_SETTINGS: ServerSettings = {
 /** How many products there are, and of how many sellers. */
 export interface Stock {
   products: number;
-  /** They have the numbers from 1. */
+  /** Sellers have the numbers from 1. */
   sellers: number;
 }
 
@@ -46,8 +46,8 @@ export function sha256Of(n: number): string {
 }
 
 /**
- * SKUs of a seller are p-0, p-1, …; each product has an image of its own, unless
- * there are none.
+ * SKUs of a seller are p-0, p-1, …; each product has its own image, if there
+ * are images.
  */
 function fillings(
   { rows, hex, uuid }: Dialect,
@@ -90,7 +90,7 @@ function fillings(
   ];
 }
 
-/** Fills a database that nobody uses, and has as many sellers and no products. */
+/** Fills an unused database that has this many sellers and no products. */
 export function fillSqlite(
   file: string,
   stock: Stock,

@@ -1,6 +1,6 @@
 /**
- * What a benchmark found: many values a figure, of which the median counts,
- * printed with their spread and kept as data in `history.jsonl`.
+ * The results of a benchmark: many values of each figure, of which the median
+ * counts, printed with their spread and appended to `history.jsonl`.
  */
 
 /** Values of one figure, in the order in which they were taken. */
@@ -19,7 +19,7 @@ export class Table {
     this.#measures.set(name, measure);
   }
 
-  /** Drops what begins with this. */
+  /** Drops figures whose names begin with this. */
   forget(prefix: string): void {
     for (const name of this.#measures.keys()) {
       if (name.startsWith(prefix)) this.#measures.delete(name);
@@ -41,7 +41,9 @@ export class Table {
     }
   }
 
-  /** Adds a line with the medians, the machine's cores and Deno's version. */
+  /**
+   * Appends a line with the medians, the machine's cores and Deno's version.
+   */
   async keep(benchmark: string): Promise<void> {
     const figures = Object.fromEntries(
       Array.from(this.#measures.values(), ({ name, unit, values }) => [
@@ -68,7 +70,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which the share `q` of the values lies. */
+/** The value at the quantile `q`. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];

@@ -1,4 +1,4 @@
-/** Runs in a service before its program: nothing is counted. */
+/** Runs in a service before its program, and disables counting. */
 import { Counter, Histogram } from "../../src/lib/metric.ts";
 
 Counter.prototype.add = () => {};

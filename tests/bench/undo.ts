@@ -1,8 +1,8 @@
 /**
- * What it costs an upload that it can be undone: the same uploads, in turn, to
- * a service that keeps what an undo needs and to one that keeps nothing.
+ * What the ability to undo costs an upload: the same uploads, alternating
+ * between a service that keeps undo records and one that keeps none.
  *
- *   deno run -A tests/bench/undo.ts [ROUNDS]
+ * deno run -A tests/bench/undo.ts [ROUNDS]
  */
 import process from "node:process";
 import { assertEquals } from "@std/assert";
@@ -44,7 +44,7 @@ async function costOf(
   return { wall, processor: (user + system) / 1_000 };
 }
 
-/** Both take turns at who is first. */
+/** The two alternate in being first. */
 async function compare(
   name: string,
   rounds: number,
@@ -62,7 +62,7 @@ async function compare(
     );
     for (const value of kept) table.note(`${name}, ${kind}, undo`, "ms", value);
     for (const value of without) table.note(`${name}, ${kind}`, "ms", value);
-    // The fastest quarter is what other programs disturb least.
+    // Other programs disturb the fastest quarter least.
     const more = quantile(kept, 0.25) / quantile(without, 0.25) - 1;
     console.log(`${name}: ${(more * 100).toFixed(1)} % more ${kind} time`);
   }

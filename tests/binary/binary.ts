@@ -1,7 +1,7 @@
 /**
- * The compiled program, run as an operator does: with an empty environment, in
- * an empty folder. Outside `deno task check`, because it fetches two packages
- * of 100 MB: `deno task binary`.
+ * The compiled program, run as an operator runs it: with an empty environment,
+ * in an empty folder. Not part of `deno task check`, because it fetches two
+ * packages of 100 MB: `deno task binary`.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { IMAGE_TYPES } from "../../src/images/image_types.ts";
@@ -18,9 +18,9 @@ import {
 import { fetchRuntime, RUNTIME_RELEASE } from "./runtime.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** Flags of `deno task compile` that the runtime's release does not know. */
+/** Flags of `deno task compile` that the runtime's release does not have. */
 const UNKNOWN = ["--exclude-unused-npm"];
-/** What that release needs besides. */
+/** Flags that this release needs in addition. */
 const BESIDES = ["--no-check", "--unstable-raw-imports"];
 
 async function compile(folder: string): Promise<string> {
@@ -142,10 +142,12 @@ Deno.test("the binary sends mail over STARTTLS", async () => {
   assertEquals((await program.stop()).code, 0);
 });
 
-/** The user of the container image in the handbook. */
+/** The user of the handbook's container image. */
 const NOBODY = 65_532;
 
-/** Runs the program in a root, which is the first argument, as that user. */
+/**
+ * Runs the program as that user, with the first argument as its root folder.
+ */
 const INSIDE = `
   root=$1
   shift
@@ -162,7 +164,7 @@ async function librariesOf(program: string): Promise<string[]> {
     .map(([path]) => path);
 }
 
-/** What the container file of the handbook makes, without a shell. */
+/** The folder that the handbook's container file creates, without a shell. */
 async function makeRoot(root: string): Promise<void> {
   const copy = async (from: string, to: string) => {
     const target = root + to;
@@ -174,7 +176,7 @@ async function makeRoot(root: string): Promise<void> {
   };
   await copy(executable, "/seller-interface");
   for (const path of await librariesOf(executable)) await copy(path, path);
-  // As every container has it; the program finds itself there.
+  // Every container has it; the program finds itself there.
   await Deno.mkdir(`${root}/proc`);
   for (const name of ["/data", "/tmp"]) {
     await Deno.mkdir(root + name);

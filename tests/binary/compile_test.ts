@@ -1,7 +1,8 @@
 /**
  * `deno task compile` needs a runtime (`denort`) that Deno fetches once from
- * its vendor. This test puts the Deno executable in its place: such a file
- * cannot run, but everything that would be inside is packed and can be read.
+ * its vendor. This test replaces it with the Deno executable: the resulting
+ * file cannot run, but everything that would be inside is packed and can be
+ * read.
  */
 import "../support/built.ts";
 import { assert, assertEquals } from "@std/assert";
@@ -13,7 +14,7 @@ import {
 } from "../support/process.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** The packed files and their description stand at the end, after the runtime. */
+/** The packed files and their description follow the runtime, at the end. */
 const TAIL_BYTES = 32 * 1024 * 1024;
 
 interface Description {
@@ -24,7 +25,7 @@ interface Description {
   entrypoint_key: string;
 }
 
-/** Runs the task's command; answers what is packed, byte for byte. */
+/** Runs the task's command; returns the packed bytes. */
 async function compile(output: string): Promise<string> {
   const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   const [variable, value] = tasks.compile.command.split(" ")[0].split("=");
@@ -56,7 +57,7 @@ function bytesAsText(bytes: Uint8Array): string {
   return new TextDecoder("latin1").decode(bytes);
 }
 
-/** The JSON object that starts at the last place where `start` stands. */
+/** The JSON object that begins at the last occurrence of `start`. */
 function lastObject(text: string, start: string): Description {
   const from = text.lastIndexOf(start);
   assert(from >= 0, `nothing starts with ${start}`);
@@ -68,7 +69,7 @@ function lastObject(text: string, start: string): Description {
     try {
       return JSON.parse(text.slice(from, to + 1));
     } catch {
-      // Not yet at the end of the object.
+      // Not the end of the object yet.
     }
   }
   throw new Error("the object does not end");

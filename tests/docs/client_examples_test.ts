@@ -1,7 +1,7 @@
 /**
- * The chapter on the client: its examples run with the client that the service
- * offers, one after the other, and print what the chapter says. `deno task
- * docs` writes them as a module, whose types `deno check` looks at.
+ * The chapter on the client: its examples run one after the other with the
+ * client that the service offers, and print what the chapter says. `deno task
+ * docs` writes them as a module, which `deno check` checks.
  */
 import { assert, assertEquals } from "@std/assert";
 import { boot } from "../support/app.ts";

@@ -1,7 +1,7 @@
 /**
- * The commands of the chapters on deployment, backup and scaling, run in their
- * order from their own text: as root, with the user that they create, in mounts
- * that nobody else sees. The program's source stands in for its binary.
+ * The commands of the chapters on deployment, backup and scaling, taken from
+ * their text and run in order: as root, with the user that they create, in a
+ * private mount namespace. The program's source replaces its binary.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { blocks, chapter } from "../support/handbook.ts";
@@ -16,7 +16,7 @@ import { S3Server } from "../support/s3_server.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** The shell blocks that the test runs, by a part of their text. */
+/** The shell blocks that the test runs, identified by a part of their text. */
 const RUN = {
   install: ["deployment", "useradd"],
   script: ["deployment", "chmod 755 /usr/local/bin/seller-admin"],
@@ -78,7 +78,7 @@ Deno.test("every shell block of the operators' chapters is run, or is said why n
   }
 });
 
-/** The folders that the chapters write to, empty or as copies. */
+/** The folders that the chapters write to; empty, or copies. */
 const MOUNTS = `
 mount -t tmpfs tmpfs /mnt
 mkdir /mnt/etc /mnt/source /mnt/cached /mnt/bin
@@ -105,7 +105,7 @@ cd "$FOLDER"
 mkdir -p /etc/systemd/system
 `;
 
-/** What systemd does with the chapters' unit, without its limits. */
+/** Does what systemd does with the chapters' unit, without its limits. */
 const SYSTEMCTL = `
 stop_service() { kill %% && wait %% || true; }
 start_service() {
@@ -166,8 +166,8 @@ function block(step: keyof typeof RUN): string {
 }
 
 /**
- * The chapter's `pg_dump` and its counterpart, then a look at what they made;
- * nothing where there is no `pg_dump` of the server's version.
+ * Runs the chapter's `pg_dump` and its counterpart, then checks the result;
+ * does nothing without a `pg_dump` of the server's version.
  */
 function dumpAndRestore(installation: string | undefined, url: string) {
   if (installation === undefined) {
@@ -189,7 +189,7 @@ function dumpAndRestore(installation: string | undefined, url: string) {
   ];
 }
 
-/** The chapter's lines for a proxy, whose own check reads the file. */
+/** The chapter's lines for a proxy, checked by the proxy itself. */
 function proxies(): string[] {
   const nginx = hasProgram("/usr/sbin/nginx", "-v");
   if (!nginx) console.log("not tried: the chapter's lines for nginx");
@@ -200,7 +200,7 @@ function proxies(): string[] {
     ...nginx
       ? [
         take,
-        // The file says to change the names of the certificate.
+        // The file asks the reader to change the certificate's file names.
         "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=api.example.com " +
         "-keyout /etc/ssl/api.example.com.key -out /etc/ssl/api.example.com.pem",
         check,
@@ -220,8 +220,8 @@ function proxies(): string[] {
 const REPLICA = "file:///var/backups/seller-interface/replica";
 
 /**
- * The chapter's lines for Litestream, to a folder in place of a bucket; then
- * what it wrote is restored into a new folder.
+ * The chapter's lines for Litestream, with a folder instead of a bucket; the
+ * result is restored into a new folder.
  */
 function litestream(): string[] {
   if (!hasProgram("litestream", "version")) {
@@ -246,7 +246,7 @@ function litestream(): string[] {
   ];
 }
 
-/** In place of the compiled program, which needs nothing beside it. */
+/** Replaces the compiled program, which needs no other files. */
 async function writeProgram(folder: string): Promise<void> {
   const flags = (await programFlags()).map((flag) => `'${flag}'`).join(" ");
   await Deno.mkdir(`${folder}/bin`);
@@ -297,7 +297,7 @@ Deno.test({
           "*.db",
         ),
         "echo restored; seller-admin seller list; echo listed",
-        // For whoever reads it before what runs beside has made it.
+        // For a process that reads it before another one has created it.
         'touch "$FOLDER/rehearsal"',
         block("rehearse")
           .replace("2026-11-21T0300.db", "*.db")
@@ -305,7 +305,7 @@ Deno.test({
         ' > "$FOLDER/rehearsal" 2>&1 &',
         "grep -q -m 1 '^listening' < <(tail --pid=$! -n +1 -f \"$FOLDER/rehearsal\")",
         "echo rehearsed; seller-admin seller list --data=/var/lib/seller-rehearsal",
-        // It has none of the settings, so it can send nothing to anybody.
+        // It has no settings, so it can send nothing to anybody.
         'grep -q \'"SELLER_OPERATOR_KEY":null\' "$FOLDER/rehearsal"',
         "kill $! && wait $! || true",
         block("upgrade"),

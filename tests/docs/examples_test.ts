@@ -1,6 +1,6 @@
 /**
  * Runs the shell examples of the handbook against a sandbox, chapter by
- * chapter. A block of XML or text behind a shell block is what it prints.
+ * chapter. A block of XML or text after a shell block is its expected output.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { CHAPTERS } from "../../src/docs/chapters.ts";
@@ -19,7 +19,7 @@ interface Example {
   /** The variables that the page sets. */
   variables: string;
   shell: string;
-  /** As written; null where none follows. */
+  /** The expected output; null if none follows. */
   output: string | null;
 }
 
@@ -38,7 +38,7 @@ function examplesOf(where: string, text: string): Example[] {
   });
 }
 
-/** Without what differs from run to run, and without space between tags. */
+/** Removes values that differ between runs, and space between tags. */
 function comparable(output: string): string {
   return output.replaceAll(UUID, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
@@ -71,7 +71,7 @@ async function canRun(): Promise<boolean> {
   }
 }
 
-/** From the addresses that the handbook names to those of the sandbox. */
+/** Replaces the handbook's addresses by those of the sandbox. */
 async function addressesOf(sandbox: Program): Promise<[string, string][]> {
   const line = await sandbox.line(/^curl -s \S+\/hook$/);
   return [
@@ -113,7 +113,7 @@ Deno.test({
         written.forEach((id, i) => ids.set(id, printed.match(UUID)![i]));
       }
     }
-    // What is killed leaves its temporary folder behind.
+    // A killed process leaves its temporary folder behind.
     assertEquals((await sandbox.stop()).code, 0);
   },
 });

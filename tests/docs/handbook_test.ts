@@ -1,4 +1,4 @@
-/** Holds the chapters of the handbook and the code together. */
+/** Checks that the chapters of the handbook agree with the code. */
 import "../support/built.ts";
 import {
   assert,
@@ -85,9 +85,9 @@ Deno.test("chapters name only settings that exist, with values that they take", 
     for (
       const [, name, value] of text.matchAll(/\b(SELLER_\w+)='?([^\s`']+)/g)
     ) {
-      // Placeholders: a password, and the port of PostgreSQL.
+      // Placeholders for a password and for the port of PostgreSQL.
       const filled = value.replace("…", "x").replace(":PORT", ":5432");
-      settings.get(name)!.parse(filled); // throws what is wrong
+      settings.get(name)!.parse(filled); // throws if it is invalid
     }
   }
 });
@@ -183,7 +183,7 @@ Deno.test("the chapter on images names the types that are accepted", () => {
   );
 });
 
-/** Files that pin packages. */
+/** Files with the versions of packages. */
 const PINS = [
   "deno.json",
   "tests/xml/suite/deno.json",
@@ -208,7 +208,7 @@ Deno.test("every answer that a chapter shows is valid", () => {
   for (const { file, text } of chapters()) {
     for (const { language, code } of blocks(text)) {
       if (language !== "xml") continue;
-      // A block may show several answers, a line each.
+      // A block may show several answers, one in each line.
       for (const document of code.split(/(?=<\?xml )/)) {
         if (document.startsWith("<event>")) continue; // a delivery
         assertEquals(validateResponse(document), null, `${file}: ${document}`);

@@ -1,4 +1,7 @@
-/** The chapter with examples in several languages, as a program in each. */
+/**
+ * The chapter with examples in several languages, as one program for each
+ * language.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { boot } from "../support/app.ts";
 import { present, run } from "../support/foreign.ts";
@@ -16,7 +19,7 @@ function codeOf(language: string): string[] {
 
 export interface Language {
   name: string;
-  /** Says whether it is there. */
+  /** Whether the language is installed. */
   probe: [string, ...string[]];
   /** Files of the program, by name. */
   files: Record<string, string>;
@@ -25,7 +28,7 @@ export interface Language {
 
 const [javaClass, ...javaStatements] = codeOf("java");
 
-/** Those that start at once. */
+/** Languages whose programs start at once. */
 export const QUICK: Language[] = [
   {
     name: "Python",
@@ -41,13 +44,13 @@ export const QUICK: Language[] = [
   },
 ];
 
-/** Those that are compiled. */
+/** Languages whose programs are compiled. */
 export const SLOW: Language[] = [
   {
     name: "Java",
     probe: ["java", "-version"],
     files: {
-      // The first class of the file is the one that runs.
+      // Java runs the first class of the file.
       "Main.java": javaClass.replace("final class Seller", () =>
         `class Main {
   public static void main(String[] args) throws Exception {
@@ -70,7 +73,7 @@ final class Seller`),
   },
 ];
 
-/** A test of each program; where its language is missing, it says so. */
+/** A test of each program; prints a message if its language is missing. */
 export async function testExamples(
   languages: readonly Language[],
 ): Promise<void> {

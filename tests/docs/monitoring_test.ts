@@ -15,7 +15,7 @@ const DASHBOARD: { panels: { targets: { expr: string }[] }[] } = JSON.parse(
   Deno.readTextFileSync(new URL("dashboard.json", DOCS)),
 );
 
-/** Longer than any alert waits and looks back. */
+/** Longer than any alert waits, and than any looks back. */
 const EVALUATED = "7h";
 
 const NAMES = [...RULES.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
@@ -132,7 +132,7 @@ const TROUBLE: Record<string, Series[]> = {
   ],
 };
 
-/** With the labels that a scrape adds. */
+/** The labels that a scrape adds. */
 function scraped({ series, values }: Series, instance: string): Series {
   const [name, labels = "}"] = series.split("{");
   const place = `instance="${instance}",job="seller-interface"`;
@@ -155,7 +155,7 @@ Deno.test({
         alertname,
       })),
     }]);
-    // None is expected, so each of those that fire is told.
+    // No alert is expected, so promtool reports each one that fires.
     for (const name of NAMES) {
       assert(output.includes(`alertname: ${name}`), `${name}: ${output}`);
       const told = output.split(`alertname: ${name}, `)[1];
@@ -164,7 +164,7 @@ Deno.test({
   },
 });
 
-/** Makes none fire. */
+/** Makes no alert fire. */
 const NO_CAUSE: Record<string, Series[]> = {
   "probes of a process that is not ready": [
     {
@@ -206,7 +206,7 @@ Deno.test({
   },
 });
 
-/** The samples of an app that has done something, as steady series. */
+/** The samples of an app that has handled some requests, as steady series. */
 async function healthySeries(): Promise<Series[]> {
   await using app = await boot({
     config: { metricsKey: "key", roles: ["api", "images", "webhooks"] },
@@ -260,12 +260,14 @@ Deno.test({
       input_series,
       promql_expr_test: panels.map((expr) => ({ expr, eval_time: EVALUATED })),
     }]);
-    // None is expected, so each expression that has samples is told.
+    // No sample is expected, so promtool reports each expression that has
+    // samples.
     const told = output.split("expr: ").slice(1);
     for (const expr of panels) {
       const [name] = /\b(seller|process)_\w+/.exec(expr)!;
       const found = told.find((part) => part.startsWith(JSON.stringify(expr)));
-      // What has not happened yet has no series: then the name has to be right.
+      // An event that has not happened has no series; then only the name is
+      // checked.
       if (!known.includes(name)) {
         assert(HAPPENS_LATER.test(name), name);
       } else assert(found !== undefined, `${expr}\n${output.slice(0, 2_000)}`);
@@ -274,7 +276,7 @@ Deno.test({
   },
 });
 
-/** Counters with labels, which have no series before something was counted. */
+/** Counters with labels have no series until they count something. */
 const HAPPENS_LATER =
   /^seller_(uploads_total|products_total|upload_phase_seconds_bucket|heads_total|images_total|events_total|delivery_attempts_total|db_retries_total|http_refused_total)$/;
 

@@ -1,7 +1,7 @@
 /**
- * The files for operators: each read by the program that it is for, where that
- * is here. Debian has them in the packages systemd, caddy and nginx-light (with
- * which another test sends requests); `docker build` was not tried.
+ * The files for operators, each checked by the program that reads it, if that
+ * is installed. Debian has them in the packages systemd, caddy and nginx-light
+ * (with which another test sends requests); `docker build` is not tested.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { OPERATOR_FILES } from "../../src/docs/files.ts";
@@ -11,7 +11,7 @@ import { operatorFile } from "../support/handbook.ts";
 import { hasProgram, runProgram, temporaryFolder } from "../support/process.ts";
 
 const FOLDER = new URL("../../src/docs/files/", import.meta.url).pathname;
-/** The exposure that the unit may have at most, of 10. */
+/** The highest allowed exposure of the unit, of 10. */
 const MOST_EXPOSURE = 2.0;
 
 Deno.test("each file for operators is served, and printed by `file`", async () => {
@@ -68,8 +68,8 @@ tried("Caddy reads its file", "version", [
 ], (output) => assertMatch(output, /Valid configuration/));
 
 /**
- * A test with a program that may be missing here (`ask` lets it say something
- * and end); gives it a folder.
+ * A test with a program that may be missing (`ask` makes it print something and
+ * end); passes a folder.
  */
 function tried(
   title: string,

@@ -1,4 +1,4 @@
-/** The handbook as the service shows it under `/docs`. */
+/** The handbook as the service serves it under `/docs`. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { CHAPTER_GROUPS, CHAPTERS } from "../../src/docs/chapters.ts";
@@ -106,13 +106,14 @@ Deno.test("every chapter is served as Markdown, where llms.txt says", async () =
   for (const [i, { text }] of CHAPTERS.entries()) {
     assert(markdown[i].text.startsWith(servedMarkdown(text)), paths[i]);
   }
-  // Who reads one chapter alone can run its examples.
+  // A reader of a single chapter can run its examples.
   for (const [i, { text }] of markdown.entries()) {
     for (const [, variable] of text.matchAll(/"\$(api|operator|key|xml)\b/g)) {
       assertStringIncludes(text, `\n${variable}=`, paths[i]);
     }
     assert(!text.includes("<!-- written by"), paths[i]);
-    // The variables are not between an example and the words that lead to it.
+    // The variables do not separate an example from the sentence that
+    // introduces it.
     assert(!/:\n\nThe examples need these/.test(text), paths[i]);
   }
   const [{ headers }] = markdown;

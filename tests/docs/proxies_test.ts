@@ -1,7 +1,7 @@
 /**
- * The configurations of reverse proxies in the handbook, tried with nginx and
- * Caddy themselves in front of the service. Debian has them in the packages
- * `nginx-light` and `caddy`.
+ * The handbook's configurations of reverse proxies, tested with nginx and Caddy
+ * in front of the service. Debian has them in the packages `nginx-light` and
+ * `caddy`.
  */
 import { assert, assertEquals } from "@std/assert";
 import { LONG_BODY_TIMEOUT_MS } from "../../src/http/admission/body.ts";
@@ -19,7 +19,7 @@ if (!hasNginx) console.log("not tried: the handbook's proxy, without nginx");
 const hasCaddy = hasProgram(CADDY, "version");
 if (!hasCaddy) console.log("not tried: the handbook's proxy, without caddy");
 
-/** The handbook's server without TLS, between these two. */
+/** The handbook's server block without TLS, between these two lines. */
 function nginxFile(port: number, upstream: string): string {
   const server = operatorFile("nginx.conf").split("\n")
     .filter((line) => !line.includes("ssl_certificate"))
@@ -44,14 +44,14 @@ ${server.join("\n")}
 `;
 }
 
-/** The same of Caddy's, without its own API. */
+/** The same for Caddy, without its admin API. */
 const caddyFile = operatorFile("Caddyfile")
   .replace(/^\{$/m, "{\n    admin off");
 
-/** What operators reach. */
+/** Paths that operators reach. */
 const OPERATORS = "operator.example.com";
 
-/** Lets Caddy listen nowhere else. */
+/** Keeps Caddy from listening elsewhere. */
 const caddyNames = (port: number, upstream: string) => ({
   SELLERS_HOST: `http://127.0.0.1:${port}`,
   OPERATORS_HOST: `http://${OPERATORS}:${port}`,
@@ -120,7 +120,7 @@ function client(url: string, key: string) {
 
 const OPERATOR = { config: { operatorKey: "op" } };
 
-/** The operator API and metrics are on the operators' host alone. */
+/** The operator API and metrics are only on the operators' host. */
 async function keepsOperatorsApart(url: string): Promise<void> {
   const ask = async (path: string, host: string) => {
     const head = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n` +
@@ -146,7 +146,7 @@ async function keepsOperatorsApart(url: string): Promise<void> {
   assertEquals(await ask("/healthz", host), 200);
 }
 
-/** Answers pass as they are, and a service that is away is told in XML. */
+/** Answers pass unchanged, and an unreachable service is reported in XML. */
 async function passesAnswers(app: TestApp, url: string): Promise<void> {
   const ask = client(url, app.key);
   const sku = "A/1";

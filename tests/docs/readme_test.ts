@@ -1,4 +1,4 @@
-/** Holds the README to what is there. */
+/** Checks that the README agrees with the project. */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import {
   anchors,

@@ -1,6 +1,7 @@
 /**
  * Runs each function that the handbook offers for verifying a delivery, in its
- * own language, on a delivery of the service and on what must be refused.
+ * language, on a delivery of the service and on deliveries that must be
+ * refused.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Webhook } from "standardwebhooks";
@@ -24,11 +25,14 @@ interface Delivery {
   body: string;
 }
 
-/** One program a language: reads a case a line, prints true or false a line. */
+/**
+ * One program for each language: reads one case in each line, prints true or
+ * false.
+ */
 interface Runner {
-  /** Language of its block. */
+  /** The language of its block. */
   language: string;
-  /** Says whether the language is there. */
+  /** Whether the language is installed. */
   probe: [string, ...string[]];
   /** Files of the program, by name. */
   files: Record<string, string>;
@@ -72,7 +76,7 @@ while (($line = fgets(STDIN)) !== false) {
     language: "java",
     probe: ["java", "-version"],
     files: {
-      // The first class of the file is the one that runs.
+      // Java runs the first class of the file.
       "Main.java": snippet("java").replace(
         "final class Webhooks",
         () =>
@@ -141,7 +145,7 @@ async function output(
   return decode(stdout);
 }
 
-/** What the service delivers, and the secret that it signs with. */
+/** A delivery of the service, and the secret that signed it. */
 async function realDelivery(): Promise<{ secret: string; sent: Delivery }> {
   await using sink = new WebhookSink();
   await using app = await boot({
@@ -176,7 +180,7 @@ async function realDelivery(): Promise<{ secret: string; sent: Delivery }> {
   return { secret: row!.secret, sent };
 }
 
-/** Signed as another implementation of Standard Webhooks does it. */
+/** Signs like another implementation of Standard Webhooks. */
 function signed(secret: string, body: string, ageSeconds: number): Delivery {
   const at = new Date(Date.now() - ageSeconds * 1000);
   return {
@@ -189,14 +193,14 @@ function signed(secret: string, body: string, ageSeconds: number): Delivery {
 
 let delivery: ReturnType<typeof realDelivery> | undefined;
 
-/** Made when a test needs it: the module may be loaded minutes before. */
+/** Created when a test needs it: the module may be loaded minutes before. */
 function delivered(): ReturnType<typeof realDelivery> {
   return delivery ??= realDelivery();
 }
 
 const OTHER = "whsec_" + btoa("another secret of thirty-two bytes");
 
-/** What is told, whether it is to be accepted, and the delivery. */
+/** The name of the case, whether it must be accepted, and the delivery. */
 function casesOf(
   secret: string,
   sent: Delivery,

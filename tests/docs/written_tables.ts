@@ -1,7 +1,7 @@
 /**
- * What of the handbook is written from the service's own tables: fields of a
- * product, parameters, codes of errors, attributes of a seller, files, settings. `deno task docs` writes
- * it, a test holds it.
+ * Tables of the handbook that are written from the service's own: fields of a
+ * product, parameters, error codes, attributes of a seller, files, settings.
+ * `deno task docs` writes them, and a test checks them.
  */
 import {
   type FieldRule,
@@ -24,11 +24,11 @@ import { listProducts } from "../../src/http/handlers/product_endpoints.ts";
 import { TRIGGER_EXAMPLES } from "../../src/webhooks/trigger.ts";
 
 const DOCS = new URL("../../src/docs/", import.meta.url);
-/** The place of a table: these marks, with what is between them. */
+/** A table is between these two marks. */
 const PLACE =
   /(<!-- written by `deno task docs` -->\n)[^]*?(\n<!-- until here -->)/g;
 
-/** What the form does not say. */
+/** Rules that the form does not express. */
 const NOTES: Readonly<Record<string, string>> = {
   sku: "case matters; unique among your products; not `.` or `..`",
   description: "text, or HTML in CDATA; kept exactly as sent",
@@ -58,7 +58,7 @@ function rule(
   ].filter((part) => part).join("; ");
 }
 
-/** A table in Markdown, as `deno fmt` lays it out. */
+/** A table in Markdown, in the layout of `deno fmt`. */
 function table(header: readonly string[], rows: readonly string[][]): string {
   const widths = header.map((name, at) =>
     Math.max(name.length, ...rows.map((row) => row[at].length))
@@ -125,7 +125,7 @@ function parameterTable(): string {
   );
 }
 
-/** The message of each detail says what to do. */
+/** The message of each detail says how to correct it. */
 function detailTable(): string {
   return table(
     ["code", "meaning"],
@@ -170,7 +170,7 @@ function fileTable(): string {
   );
 }
 
-/** The headings of the settings, each with the first that stands below it. */
+/** The headings of the settings, each with the first setting below it. */
 const SETTING_PARTS: Readonly<Record<string, keyof typeof SETTINGS>> = {
   "Address and data": "host",
   "Database": "databaseUrl",
@@ -206,7 +206,7 @@ function settingTable(settings: readonly Setting<unknown>[]): string {
   );
 }
 
-/** Flags of settings stand in their chapter; required ones with the command. */
+/** Flags of settings are in their chapter; required ones with the command. */
 function commandTable(): string {
   const settings = new Set(Object.values(SETTINGS).map(({ flag }) => flag));
   const rows = COMMANDS.map((command) => [
@@ -232,7 +232,10 @@ function environmentFile(): string {
   ].join("\n");
 }
 
-/** How long the rows of each table stay; those that stay alike in one row. */
+/**
+ * How long the rows of each table are kept; tables with the same rule share a
+ * row.
+ */
 function boundTable(): string {
   const rows = Map.groupBy(SCHEMA, boundOf);
   return table(
@@ -254,7 +257,7 @@ function boundOf({ kept }: SchemaTable): string {
   return about.replace("{age}", words);
 }
 
-/** The tables of each chapter, in the order of their places. */
+/** The tables of each chapter, in the order of their marks. */
 const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "architecture.md": [boundTable],
   "upload.md": [fieldTable],
@@ -268,7 +271,9 @@ const TABLES: Readonly<Record<string, readonly (() => string)[]>> = {
   "errors.md": [errorTable, detailTable],
 };
 
-/** Each file that is written in whole or in part, as it is and has to be. */
+/**
+ * Each file that is written in whole or in part, as it is and as it must be.
+ */
 export function writtenFiles() {
   const read = (name: string) => {
     const file = new URL(name, DOCS);
@@ -282,7 +287,7 @@ export function writtenFiles() {
   return [...chapters, { ...environment, written: environmentFile() }];
 }
 
-/** The chapter with its tables as they have to be. */
+/** The chapter as its tables must be. */
 function withTables(text: string, tables: readonly (() => string)[]): string {
   const left = [...tables];
   const written = text.replace(

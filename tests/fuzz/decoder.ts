@@ -1,4 +1,4 @@
-/** What must hold for whatever bytes the decoder is given. */
+/** Rules that hold for any bytes that the decoder reads. */
 import { assert, assertEquals } from "@std/assert";
 import { ParseOption, XmlDocument } from "libxml2-wasm";
 import { ServiceError } from "../../src/lib/errors.ts";
@@ -16,12 +16,12 @@ import { generateDocument, generateText, mutate, spell } from "./documents.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** The document, or the error; anything else that is thrown is a failure. */
+/** The document, or the error; any other exception is a failure. */
 export function decode(bytes: Uint8Array): ProductsDocument | ServiceError {
   return catchRefusal(() => decodeProducts([bytes]));
 }
 
-/** A generated document's mistakes are told, all of them, at their places. */
+/** All mistakes of a generated document are reported, at their places. */
 export function checkMistakes(random: Random): void {
   const { xml, mistakes } = generateDocument(random);
   const document = decode(encode(xml));
@@ -41,7 +41,7 @@ export function checkMistakes(random: Random): void {
   }
 }
 
-/** A text is read as it was meant, however it is spelt. */
+/** A text has the same meaning in every spelling. */
 export function checkSpelling(random: Random): void {
   const text = generateText(random);
   const xml = "<products><product><description>" + spell(random, text) +
@@ -52,7 +52,7 @@ export function checkSpelling(random: Random): void {
   assertEquals(document.rows[0].patch.description, expected, xml);
 }
 
-/** A mutated document is refused with a place in it, or read. */
+/** A mutated document is accepted, or refused with a position in it. */
 export function checkMutated(random: Random): void {
   const bytes = mutate(random, encode(generateDocument(random).xml));
   const document = decode(bytes);
@@ -62,7 +62,7 @@ export function checkMutated(random: Random): void {
   checkAgainstLibxml(document, bytes, text);
 }
 
-/** Documents, sound and mutated, are read as saxes reads them. */
+/** Valid and mutated documents are read as saxes reads them. */
 export function checkGenerated(random: Random): void {
   const { xml } = generateDocument(random);
   checkAlike(encode(xml));
@@ -70,8 +70,8 @@ export function checkGenerated(random: Random): void {
 }
 
 /**
- * Throws where the service's reader and saxes do not tell the same, or where
- * one of them refuses what the other one reads.
+ * Throws if the service's reader and saxes report different events, or if only
+ * one of them refuses the document.
  */
 export function checkAlike(bytes: Uint8Array): void {
   const text = new TextDecoder().decode(bytes);
@@ -88,7 +88,7 @@ export function checkAlike(bytes: Uint8Array): void {
   }
 }
 
-/** What is well-formed and refused all the same. */
+/** Documents that are well-formed but refused. */
 function isAgainstPolicy({ details: [{ code, message }] }: ServiceError) {
   return code === "limit" ||
     /DOCTYPE|processing instruction|names the encoding|byte order mark/.test(
@@ -96,7 +96,7 @@ function isAgainstPolicy({ details: [{ code, message }] }: ServiceError) {
     );
 }
 
-/** What saxes tells of a document; null where it is not well-formed. */
+/** The events of saxes for a document; null if it is not well-formed. */
 function readBySaxes(bytes: Uint8Array): unknown[][] | null {
   const { events, ...handlers } = recorder();
   const parser = new SaxesParser({
@@ -127,7 +127,7 @@ function readBySaxes(bytes: Uint8Array): unknown[][] | null {
   }
 }
 
-/** Keeps what it is told; texts that stand side by side are one. */
+/** Records events; joins adjacent texts. */
 export function recorder(): XmlHandlers & { events: unknown[][] } {
   const events: unknown[][] = [];
   return {
@@ -151,7 +151,7 @@ function catchRefusal<T>(read: () => T): T | ServiceError {
   }
 }
 
-/** Where a long document is cut into pieces makes no difference. */
+/** Splitting a long document into pieces does not change the result. */
 export function checkPieces(random: Random): void {
   const { xml } = generateDocument(random);
   const text = random.below(2) === 0
@@ -169,7 +169,7 @@ export function checkPieces(random: Random): void {
   );
 }
 
-/** The padding moves what stands on the first line, and each product. */
+/** The padding shifts the content of the first line, and each product. */
 function withoutPadding(
   document: ProductsDocument | ServiceError,
   padding: number,
@@ -210,7 +210,7 @@ function checkRows({ rows, problems }: ProductsDocument, text: string): void {
   }
 }
 
-/** Both readers find a document well-formed, or neither does. */
+/** Both readers agree whether a document is well-formed. */
 function checkAgainstLibxml(
   document: ProductsDocument | ServiceError,
   bytes: Uint8Array,
@@ -219,14 +219,16 @@ function checkAgainstLibxml(
   // What the service refuses although XML allows it.
   if (/<!DOCTYPE|<\?/.test(text)) return;
   const isError = document instanceof ServiceError;
-  // Another root ends the reading, whatever comes behind it.
+  // Another root ends the reading, whatever follows it.
   if (isError && document.code !== "malformed_xml") return;
   const judgement = judgeByLibxml(bytes);
   if (judgement === "namespaces") return;
   assertEquals(isError ? "malformed" : "well-formed", judgement, text);
 }
 
-/** Behind a mistake in namespaces alone libxml2 does not tell every other one. */
+/**
+ * After a mistake in namespaces, libxml2 does not report every other mistake.
+ */
 function judgeByLibxml(
   bytes: Uint8Array,
 ): "well-formed" | "malformed" | "namespaces" {

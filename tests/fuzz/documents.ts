@@ -2,7 +2,7 @@
 import type { DetailCode } from "../../src/lib/errors.ts";
 import type { Random } from "../support/random.ts";
 
-/** A mistake's place and kind, as a detail must tell it. */
+/** The place and kind of a mistake, as a detail must report it. */
 export interface Mistake {
   product: number;
   line: number;
@@ -16,7 +16,7 @@ export interface Generated {
   mistakes: Mistake[];
 }
 
-/** Lines that are right, but for what only the stored products can tell. */
+/** Lines that are valid, except for what depends on stored products. */
 const GOOD: readonly string[] = [
   "<title> A &amp; <![CDATA[<b>]]> </title>",
   "<description><![CDATA[<p>\u{1F600}]]>&#13;]]&gt;</description>",
@@ -33,8 +33,8 @@ const GOOD: readonly string[] = [
 ];
 
 /**
- * One mistake each: what stands there, its field, its code, and how many lines
- * further down it is.
+ * One mistake each: its text, its field, its code, and how many lines further
+ * down it is.
  */
 const BAD: readonly (readonly [string, string, DetailCode, number?])[] = [
   ["<titel>x</titel>", "titel", "unknown_element"],
@@ -97,7 +97,7 @@ function shuffled<T>(random: Random, list: readonly T[]): T[] {
     .sort((a, b) => a.at - b.at).map(({ item }) => item);
 }
 
-/** What stands in a product and, where it has one, its mistake. */
+/** The text of a product and, if it has one, its mistake. */
 interface Part {
   text: string;
   field?: string;
@@ -115,7 +115,7 @@ function productParts(random: Random, sku: string): Part[] {
   ]));
 }
 
-/** Of a known element that stands there again nothing else is told. */
+/** For a known element that is repeated, nothing else is reported. */
 function withRepetitions(parts: readonly Part[]): Part[] {
   const seen = new Set<string>();
   return parts.map((part) => {
@@ -155,7 +155,7 @@ export function generateDocument(random: Random): Generated {
   return { xml: `${xml}</products>`, mistakes };
 }
 
-/** Characters that a reader may get wrong, all of which XML can carry. */
+/** Characters that readers may get wrong; XML allows all of them. */
 const CHARACTERS = [
   ..."aZ0 <>&\"'\t\n\r;#]-",
   "]]>",
@@ -173,7 +173,7 @@ export function generateText(random: Random, pieces = 30): string {
   return text;
 }
 
-/** A text as XML, each character in one of its spellings at random. */
+/** A text as XML, with each character in a random spelling. */
 export function spell(random: Random, text: string): string {
   return [...text].map((char) => {
     const code = char.codePointAt(0)!;
@@ -214,7 +214,7 @@ const TOKENS = [
   "<images><image>",
 ].map((token) => new TextEncoder().encode(token));
 
-/** Bytes that are no UTF-8: a stray one, overlong, a surrogate, too high. */
+/** Invalid UTF-8: a stray byte, an overlong form, a surrogate, too high. */
 const BROKEN = [
   [0x80],
   [0xff],

@@ -1,7 +1,7 @@
 /**
  * `deno task fuzz [SECONDS] [SEED]`: generated documents, requests and values,
- * for a minute unless told. A failure ends it and prints the seed, with which
- * it fails again at once.
+ * by default for a minute. A failure ends it and prints the seed, with which it
+ * fails again at once.
  */
 import { assert } from "@std/assert";
 import { Random, seedFrom } from "../support/random.ts";
@@ -20,11 +20,11 @@ const DOCUMENT_CHECKS = [
   checkMutated,
   checkGenerated,
 ];
-/** Documents for each request: those take longer. */
+/** Documents for each request, because requests take longer. */
 const DOCUMENTS = 10;
-/** Rounds between two looks at the memory. */
+/** Rounds between two checks of the memory. */
 const LOOK_EVERY = 500;
-/** What the heap may grow by over a whole run. */
+/** By how much the heap may grow during the whole run. */
 const GROWTH_BYTES = 100_000_000;
 
 const seconds = Number(Deno.args[0] ?? "60");
@@ -63,7 +63,7 @@ console.log(
     "nothing hung, nothing grew",
 );
 
-/** No answer was a failure by the service's own account, nothing piles up. */
+/** The service counted no answer as a failure, and nothing accumulates. */
 function look(): void {
   const failed = app.log.filter(({ status }) => Number(status) >= 500);
   assert(failed.length === 0, JSON.stringify(failed[0]));

@@ -1,4 +1,4 @@
-/** Generated requests to the running service, and what must hold of answers. */
+/** Generated requests to the running service, and rules that answers follow. */
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
 import { gzipSync } from "node:zlib";
@@ -20,7 +20,7 @@ const JSON_TYPE = "application/json";
 const ANSWER_MS = 20_000;
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
-/** Those that change something come four times as often. */
+/** Requests that change something are four times as frequent. */
 const TARGETS = ROUTES.flatMap((route) =>
   route.method === "GET" ? [route] : [route, route, route, route]
 );
@@ -97,7 +97,7 @@ export async function bootForFuzz(): Promise<TestApp> {
   return app;
 }
 
-/** A request for one of the routes, or for one that nearly is. */
+/** A request for one of the routes, or for a path that is nearly one. */
 function generateTarget(random: Random): { method: string; path: string } {
   const route = pick(random, TARGETS);
   const method = random.below(6) === 0 ? pick(random, METHODS) : route.method;
@@ -199,7 +199,7 @@ function generateBody(
   return random.below(2) === 0 ? packed : mutate(random, packed);
 }
 
-/** A request that `fetch` sends is answered well-formed, and without a failure. */
+/** A request by `fetch` gets a well-formed answer, and causes no failure. */
 export async function checkRequest(
   app: TestApp,
   random: Random,
@@ -234,7 +234,7 @@ export async function checkRequest(
   if (text !== "" && type === JSON_TYPE) JSON.parse(text);
 }
 
-/** An attribute's new value is stored as sent, or refused. */
+/** An attribute's new value is stored unchanged, or refused. */
 export async function checkAttribute(
   app: TestApp,
   random: Random,
@@ -256,7 +256,7 @@ export async function checkAttribute(
   assertEquals(found!.mpn, value === "" ? null : value);
 }
 
-/** Bytes that were a request once are refused or answered, never a failure. */
+/** A mutated request is refused or answered, and causes no failure. */
 export async function checkBytes(app: TestApp, random: Random): Promise<void> {
   const type = pick(random, ["text/xml", JSON_TYPE]);
   const body = generateBody(random, type);

@@ -1,4 +1,4 @@
-/** JSON that no client should send, over HTTP: what is wrong, and where. */
+/** Invalid JSON over HTTP: what is wrong, and where. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { boot, type TestApp } from "../support/app.ts";
 import { Host } from "../support/host.ts";
@@ -35,7 +35,10 @@ function post(
   });
 }
 
-/** A document whose product has these members, each on a line from the third. */
+/**
+ * A document whose product has these members, one in each line from the third
+ * on.
+ */
 function documentOf(members: Record<string, string>): string {
   const sent = {
     sku: '"A"',
@@ -66,7 +69,7 @@ const VALUES = {
   "a number": "5",
 };
 
-/** What a field takes beside null. */
+/** What a field accepts other than null. */
 const FIELDS: Readonly<Record<string, keyof typeof VALUES | "a string">> = {
   id: "a string",
   sku: "a string",
@@ -214,7 +217,7 @@ Deno.test("a name that is not known is told the known ones, its value's among th
 const CUT = documentOf({});
 const LARGE = 1_500_000;
 
-/** Documents by what is wrong: the body, and how it is answered. */
+/** Documents by their mistake: the body, and its answer. */
 const DOCUMENTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   nothing: ["", "400 malformed_json", "- 1 syntax"],
   "white space alone": [" ".repeat(LARGE), "400 malformed_json", "- 1 syntax"],

@@ -28,7 +28,7 @@ const encoder = new TextEncoder();
 /** A document of any content. */
 const FREE = { name: "x", shape: { content: [maybe("v", ANY)] } };
 
-/** What the reader makes of a value; throws where it refuses it. */
+/** The value as the reader reports it; throws if the reader refuses it. */
 function valueOf(json: string, cuts: readonly number[] = []): unknown {
   const bytes = encoder.encode(`{"v":${json}}`);
   const ends = [...cuts.map((cut) => cut % bytes.length), bytes.length]
@@ -43,7 +43,7 @@ function valueOf(json: string, cuts: readonly number[] = []): unknown {
   return found;
 }
 
-/** Numbers and booleans as the reader tells them: as they were sent. */
+/** Numbers and booleans are reported as they were sent. */
 function asTexts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asTexts);
   if (value === null || typeof value === "string") return value;
@@ -91,7 +91,7 @@ Deno.test("it reads what JSON.parse reads, and refuses what that refuses", () =>
       isJson = false;
     }
     const names = [...text.matchAll(/"(\w)"\s*:/g)].map(([, name]) => name);
-    // These two it refuses for other reasons.
+    // These two are refused for other reasons.
     const mayRepeat = new Set(names).size < names.length ||
       /e\d\d|\d{16}/.test(text);
     if (!isJson) assertThrows(() => valueOf(text, cuts), ServiceError);
@@ -225,7 +225,7 @@ const TEXTS = [
   "g",
 ];
 
-/** An element that its shape may have; its values may be wrong. */
+/** A random element that its shape allows; its values may be invalid. */
 function randomNode(random: Random, shape: Shape): XmlNode | string {
   const text = () => TEXTS[random.below(TEXTS.length)];
   const { content, attributes = {}, plain } = shape;
@@ -253,7 +253,7 @@ function randomNode(random: Random, shape: Shape): XmlNode | string {
   );
 }
 
-/** What a document says, whatever its form. */
+/** The content of a document, independent of its format. */
 function saying({ rows, problems, moreProblems }: ProductsDocument) {
   return {
     rows: rows.map(({ span: _, ...row }) => row),
@@ -270,7 +270,7 @@ Deno.test("a document in XML and in JSON has the same rows and problems", async 
       { length: 1 + random.below(4) },
       () => element("product", randomNode(random, PRODUCT)),
     );
-    // The line of a product is that of its fields, in both.
+    // The line of a product is that of its fields, in both formats.
     const oneLine = products.map((one) => one.replaceAll("\n", "&#10;"));
     const xml = `<products>\n${oneLine.join("\n")}\n</products>`;
     const write = jsonWriter(PRODUCT);

@@ -56,7 +56,7 @@ Deno.test("blocks are free to be freed: they share no memory with a chunk", () =
   assertEquals(joinBlocks(held), new Uint8Array(70_003).fill(1));
   blocks.free();
   for (const block of held) assertEquals(block.buffer.byteLength, 0);
-  // It may be freed by who read it, and by who owns it.
+  // Both its reader and its owner may free it.
   blocks.free();
   assertEquals(chunks[0].length, 70_000);
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { readPrice } from "../../src/lib/values.ts";
 
-/** What a price that is not read is said to mean; null where nothing is. */
+/** The suggested meaning of a price that is refused; null if there is none. */
 function meant(text: string): string | null {
   const read = readPrice(text);
   assert("problem" in read, text);
@@ -22,7 +22,7 @@ Deno.test("a price in a national form is refused with the form to write", () => 
     ["199 SEK", "199"],
     ["€12.00", "12.00"],
     ["+5", "5"],
-    // One thing here, another there.
+    // Its meaning depends on the country.
     ["1,299", null],
     ["1.299 kr", null],
     ["-5", null],
@@ -34,7 +34,7 @@ Deno.test("a price in a national form is refused with the form to write", () => 
     ["free", null],
     ["12,90 Euro", "12.90"],
     ["US$ 12.90", "12.90"],
-    // Without what belongs to the number, it would be another one.
+    // Without the other text, it would be another number.
     ["12,", null],
     ["12,9O", null],
     ["12. Sep", null],

@@ -17,7 +17,7 @@ function queueOf(
   return new WaitList({ monotonic: now }, policy, pause);
 }
 
-/** A queue on a clock that only work moves on; `done` names what was done. */
+/** A queue on a clock that only work advances; `done` lists finished tasks. */
 function working() {
   let time = 0;
   const done: string[] = [];
@@ -126,7 +126,9 @@ Deno.test("an owner that has used little does not wait for the end of a pause", 
   assertEquals(done, ["a1", "b1", "b2", "b3", "a2", "a3"]);
 });
 
-/** How many of so many calls begin before a byte is read that came earlier. */
+/**
+ * How many of this many calls begin before a byte that arrived earlier is read.
+ */
 async function callsBeforeRead(
   queue: WaitList,
   calls: number,
@@ -154,19 +156,19 @@ Deno.test("what has come on a socket is read between calls, with a pause alone",
   assertEquals(await callsBeforeRead(queueOf(now), calls), calls);
 });
 
-/** A queue whose tasks and pauses end when a test says so. */
+/** A queue whose tasks and pauses end when a test ends them. */
 class ManualQueue {
   time = 0;
   readonly atOnce: number;
   readonly queue: WaitList;
-  /** Of the pauses in progress. */
+  /** The pauses in progress. */
   readonly pauses: (() => void)[] = [];
-  /** Of the tasks that run, by name. */
+  /** The running tasks, by name. */
   readonly running = new Map<string, (fails: boolean) => void>();
   /** In the order of their starts. */
   readonly started: string[] = [];
   readonly #taken: string[] = [];
-  /** Tasks that were answered, in any way. */
+  /** Tasks that have been settled, in any way. */
   ended = 0;
 
   constructor(atOnce = 1) {
@@ -209,7 +211,7 @@ class ManualQueue {
     return this.#taken.filter((name) => !this.started.includes(name));
   }
 
-  /** Throws if a rule does not hold between two events. */
+  /** Throws if a rule is broken between two events. */
   check(): void {
     const owners = [...this.running.keys()].map((name) => name[0]);
     const waiting = this.waiting();
@@ -291,7 +293,10 @@ Deno.test("a queue tells how long a task has stood beside a free place", async (
   assertEquals(manual.queue.oldestWaitMs(), 0);
 });
 
-/** Takes, ends and pauses in an order that follows from the seed. */
+/**
+ * Adds tasks, and ends tasks and pauses, in an order that follows from the
+ * seed.
+ */
 async function interleave(seed: number): Promise<void> {
   const random = new Random(seed);
   const manual = new ManualQueue(1 + random.below(3));
@@ -307,7 +312,7 @@ async function interleave(seed: number): Promise<void> {
     } else if (what < 0.9 && manual.pauses.length > 0) {
       manual.endPause(random.below(manual.pauses.length));
     } else manual.time += random.below(10);
-    // Some things happen in the same turn.
+    // Some events happen in the same turn of the event loop.
     if (random.next() < 0.2) continue;
     await settle();
     manual.check();

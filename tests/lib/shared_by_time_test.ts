@@ -6,12 +6,12 @@ import { TestClock } from "../support/clock.ts";
 import { Random } from "../support/random.ts";
 import { settle as settled } from "../support/settle.ts";
 
-/** Lets everything that is ready run. */
+/** Lets everything run that is ready. */
 const settle = () => new Promise<void>((done) => setTimeout(done));
 
-/** Takes slots and gives them back by name, for a limit that a test makes. */
+/** Takes and returns slots by name, for a limit that a test defines. */
 class Slots {
-  /** Names, in the order in which they began. */
+  /** Names, in the order in which they got slots. */
   readonly begun: string[] = [];
   readonly clock = new TestClock();
   readonly limit: WaitList;
@@ -45,7 +45,7 @@ class Slots {
       .reduce((sum, [, slots]) => sum + slots.length, 0);
   }
 
-  /** Has an owner ask so often, and answers at once. */
+  /** Lets an owner ask this often; each request is answered at once. */
   async prompt(owner: string, times: number): Promise<void> {
     for (let n = 0; n < times; n++) {
       const slot = await this.limit.acquire({ owner, keys: ["prompt"] });
@@ -146,7 +146,7 @@ Deno.test("by time: ten owners whose requests hang leave a prompt one room", asy
     assert(slots.begun.length <= 256 * 0.75, `${slots.begun.length} began`);
     slots.clock.advance(1_000);
     if (second % 5 < 4) continue;
-    // Each of them hangs for five seconds, and the next begins at once.
+    // Each hangs for five seconds, and the next begins at once.
     const hung = slots.begun.splice(0);
     for (const name of hung) slots.end(name);
   }
@@ -239,7 +239,7 @@ Deno.test("by time: a cancelled slot says nothing about its owner", async () => 
   assert(slots.held("a") < 64, `${slots.held("a")} began`);
 });
 
-/** Takes, gives back and leaves in an order that follows from the seed. */
+/** Takes, returns and gives up slots in an order that follows from the seed. */
 async function interleave(seed: number): Promise<void> {
   const random = new Random(seed);
   const clock = new TestClock();
@@ -316,7 +316,7 @@ async function interleave(seed: number): Promise<void> {
 }
 
 Deno.test("by time: whatever the order of events, nobody waits who may begin", async () => {
-  // 2,710 failed once: one that began let another one of its owner begin.
+  // 2,710 once failed: a request that began let another one of its owner begin.
   for (const seed of [2_710, ...Array(400).keys()]) {
     try {
       await interleave(seed);

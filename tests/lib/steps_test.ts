@@ -9,7 +9,7 @@ import {
   yieldingBetweenSteps,
 } from "../../src/lib/steps.ts";
 
-/** How many rows each step of work on so many rows has. */
+/** How many rows each step has, for work on this many rows. */
 async function stepsOf(rows: number): Promise<[steps: number[], sum: number]> {
   let done = 0;
   function* work(): RowWork<number> {

@@ -1,4 +1,6 @@
-/** What holds for a wait list by whatever policy, in every order of events. */
+/**
+ * Rules of a wait list that hold with any policy and in any order of events.
+ */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   dynamicThreshold,
@@ -18,11 +20,11 @@ import { settle } from "../support/settle.ts";
 
 const NOTHING = { used: 0, pausing: 0, waiting: 0 };
 
-/** A list with a few asks of each kind, whose ends come when a test says so. */
+/** A list with a few requests of each kind, whose ends a test decides. */
 class Bench {
   readonly clock = new TestClock();
   readonly list: WaitList;
-  /** Granted and not given back. */
+  /** Granted and not returned yet. */
   readonly granted: { ask: Ask; permit: Permit }[] = [];
   readonly waiting: { ask: Ask; abort: AbortController }[] = [];
   readonly pauses: (() => void)[] = [];
@@ -48,7 +50,7 @@ class Bench {
     });
   }
 
-  /** Runs work that fails, or ends, at once. */
+  /** Runs work that fails or ends at once. */
   run(ask: Ask, fails: boolean): void {
     this.asked++;
     const work = () => {
@@ -67,7 +69,7 @@ class Bench {
     permit[Symbol.dispose]();
   }
 
-  /** Of what was granted, what a predicate holds for. */
+  /** The granted requests for which a predicate holds. */
   sum(holds: (ask: Ask) => boolean = () => true): number {
     return this.granted.filter(({ ask }) => holds(ask))
       .reduce((sum, { ask }) => sum + (ask.amount ?? 1), 0);
@@ -85,7 +87,7 @@ interface Rules {
 const OWNERS = ["a", "b", "c", undefined];
 const KEYS = ["x", "y", "z"];
 
-/** One of the policies that are in use, with limits that follow from a seed. */
+/** A policy that the service uses, with limits that follow from a seed. */
 function anyRules(random: Random): Rules {
   const total = 1 + random.below(random.next() < 0.5 ? 6 : 40);
   const each = 1 + random.below(total);
@@ -172,7 +174,7 @@ async function interleave(seed: number): Promise<void> {
     else if (what < 0.9 && waiting.length > 0) {
       waiting[random.below(waiting.length)].abort.abort();
     } else clock.advance(10 ** random.below(5));
-    // Some things happen in the same turn.
+    // Some events happen in the same turn of the event loop.
     if (random.next() < 0.2) continue;
     await settle();
     if (list.inUse().waiting === waiting.length) checkAll();
@@ -182,7 +184,7 @@ async function interleave(seed: number): Promise<void> {
     if (granted.length > 0) bench.giveBack(0, random.next());
     else if (bench.pauses.length > 0) bench.pauses.shift()!();
     else {
-      // What would never fit waits until its asker goes away.
+      // A request that never fits waits until it is aborted.
       assert(amounts, "one waits for ever");
       waiting[0].abort.abort();
     }

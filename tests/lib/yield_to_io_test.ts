@@ -26,7 +26,7 @@ Deno.test("what has come on a socket is read between few pieces of work, however
   assertLess(pieces, 4 * LANES);
 });
 
-/** A connection to itself. */
+/** A connection of this process to itself. */
 async function connected(): Promise<Loopback> {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const [sender, receiver] = await Promise.all([

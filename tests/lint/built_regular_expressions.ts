@@ -1,7 +1,7 @@
 /// <reference lib="deno.unstable" />
 import type { SourceRule } from "./source_rule.ts";
 
-/** Modules that build one from constants, all of whose parts are known. */
+/** Modules that build regular expressions, only from known constants. */
 const BUILT: Readonly<Record<string, string>> = {
   "http/handlers/image_endpoints.ts":
     "digits of a fixed number and a closed list of types",

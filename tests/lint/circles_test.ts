@@ -1,26 +1,26 @@
-/** Holds the source to what one module alone cannot show. */
+/** Checks rules about imports that no single module shows. */
 import { assertEquals } from "@std/assert";
 
 const ROOT = new URL("../../", import.meta.url);
-/** What is loaded by itself. */
+/** Modules that are loaded on their own. */
 const ENTRIES = [
   "main.ts",
   "src/images/worker/worker.ts",
   "src/web/page.tsx",
   "src/client/mod.ts",
 ];
-/** Modules of the page may name types of each other. */
+/** Modules of the page may import types from each other. */
 const PAGE = "/src/web/";
 
 interface Graph {
   modules: {
     specifier: string;
-    /** `code` is loaded at run time; an import of types alone has `type`. */
+    /** `code` is loaded at run time; `type` is an import of types alone. */
     dependencies?: Partial<Record<"code" | "type", { specifier: string }>>[];
   }[];
 }
 
-/** What each module imports, as `deno info` finds it. */
+/** The imports of each module, as `deno info` lists them. */
 async function importsOf(entry: string): Promise<[string, string[]][]> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", entry],

@@ -1,4 +1,4 @@
-/** A search for the name of an exported function finds one function. */
+/** A search for the name of an exported function finds only one function. */
 import { assertEquals } from "@std/assert";
 
 const SOURCE = new URL("../../src/", import.meta.url);

@@ -1,8 +1,8 @@
 /**
- * Statements that make a promise and neither await it nor say why not. Types
- * tell them, which `deno lint` does not know. The rule is that of
+ * Finds statements that create a promise and neither await it nor say why. This
+ * needs types, which `deno lint` does not know. The rule is that of
  * typescript-eslint, `no-floating-promises`: `void`, `catch`, or a `then` with
- * two functions says that nobody waits for it.
+ * two functions says that nothing waits for the promise.
  */
 import ts from "typescript";
 
@@ -48,7 +48,7 @@ function isFloating(
     isPromise(checker.getTypeAtLocation(expression));
 }
 
-/** What is kept is awaited elsewhere. */
+/** A promise that is stored is awaited elsewhere. */
 function isAssignment(node: ts.Expression): boolean {
   if (!ts.isBinaryExpression(node)) return false;
   const { kind } = node.operatorToken;

@@ -1,9 +1,9 @@
-/** Every promise of the service is awaited, or says that nobody waits. */
+/** Every promise of the service is awaited, or explicitly not. */
 import { assert, assertEquals } from "@std/assert";
 import { floatingPromises } from "./floating_promises.ts";
 
 const SOURCE = new URL("../../src/", import.meta.url).pathname;
-/** The page's handlers of events are not awaited by the browser either. */
+/** The browser does not await the page's event handlers either. */
 const LEFT_OUT = ["web", "docs"];
 
 function modulesIn(folder: string): string[] {

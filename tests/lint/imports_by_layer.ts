@@ -1,7 +1,9 @@
 /// <reference lib="deno.unstable" />
 import type { SourceRule } from "./source_rule.ts";
 
-/** Features from the bottom; those of one row do not import each other. */
+/**
+ * Features from the bottom up; those in the same row do not import each other.
+ */
 const FLOORS: readonly (readonly string[])[] = [
   ["monitoring"],
   ["sellers"],
@@ -14,12 +16,15 @@ const FLOORS: readonly (readonly string[])[] = [
 const FEATURES = FLOORS.flat();
 
 /**
- * Names all services by their types: features import it, and it imports types
- * of those that a service is of.
+ * Names the types of all services: features import it, and it imports the types
+ * of the services.
  */
 const SERVICES = "services.ts";
 
-/** From the bottom; a module may import from its own folder and from below. */
+/**
+ * From the bottom up; a module may import from its own folder and from those
+ * below.
+ */
 const LAYERS: readonly (readonly string[])[] = [
   ["lib"],
   ["deps.ts", "version.ts"],
@@ -37,7 +42,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["cli"],
 ];
 
-/** They build everything, so they import from inside the features. */
+/** These modules build everything, so they import from inside the features. */
 const BUILDERS = ["open_services.ts", "roles.ts"];
 
 /**
@@ -46,7 +51,10 @@ const BUILDERS = ["open_services.ts", "roles.ts"];
  */
 const OPEN = ["images/storage/blob_store.ts", "images/storage/open.ts"];
 
-/** The rooms of the page, from the bottom; those in a row stand side by side. */
+/**
+ * The areas of the page, from the bottom up; those in the same row do not
+ * import each other.
+ */
 const ROOMS: readonly (readonly string[])[] = [
   ["lib"],
   ["state"],
@@ -63,7 +71,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["page.tsx", "workbook.ts"],
 ];
 
-/** Holds the source to "Who may import whom" of src/docs/architecture.md. */
+/** Enforces "Who may import whom" of src/docs/architecture.md. */
 export const importsByLayer: SourceRule = (module, context) => {
   const { filename } = context;
   const root = filename.slice(0, -module.length);
@@ -126,7 +134,7 @@ function problemInPage(module: string, imported: string): string | null {
   return other > own ? `${from} may not import ${to}, which is above it` : null;
 }
 
-/** The room of a module of the page; null: it is none. */
+/** The area of a module of the page; null if it has none. */
 function roomOf(module: string): string | null {
   const [folder, room, ...path] = module.split("/");
   if (folder !== "web") return null;

@@ -5,8 +5,8 @@ import type { SourceRule } from "./source_rule.ts";
 const LINEAR = new Set(linear.split("\n"));
 
 /**
- * Strangers send what the regular expressions of the source read, and one that
- * backtracks can stop a thread for good. So each is one that
+ * The regular expressions of the source read texts from strangers, and one that
+ * backtracks can block a thread for ever. So each must be one that
  * `regular_expressions_test.ts` has found to take linear time.
  */
 export const linearRegularExpressions: SourceRule = (_module, context) => ({

@@ -18,14 +18,15 @@ const USES_PLACED = new RegExp(
 const NAMES_SELLER =
   /\bseller_no = (?:\?|\$\{)|\(seller_no, \w+\) (?:=|IN)|\binReach\(|\$\{EVERY_SELLER\}/;
 
-/** An expression in place of the condition. */
+/** An expression that replaces the condition. */
 const CONDITION = /\bWHERE \$\{|\bFROM \w+(?: \w+)? \$\{|\$\{\w+\.where\}/;
 
 /**
- * A statement on rows of sellers says which: `seller_no = ?`, those that can be
- * reached (`inReach`), or all of them (`EVERY_SELLER`). Otherwise it fails
- * while one of several servers is away, or reads the same rows once for each. If its
- * condition is an expression, its function may say it.
+ * A statement on rows of sellers says which sellers: one (`seller_no = ?`),
+ * those that can be reached (`inReach`), or all (`EVERY_SELLER`). Otherwise it
+ * fails while one of several servers is unreachable, or reads the same rows
+ * once for each server. If its condition is an expression, the function may say
+ * it.
  */
 export const namedSellers: SourceRule = (module, context) => {
   if (module.startsWith("database/")) return {};
@@ -44,7 +45,7 @@ export const namedSellers: SourceRule = (module, context) => {
       hint: "add `seller_no = ?`, ${inReach()} or ${EVERY_SELLER}",
     });
   };
-  /** The outermost one. */
+  /** The outermost function. */
   const functionAround = (node: Deno.lint.Node): string => {
     let text = "";
     for (let at = parentOf(node); at !== null; at = parentOf(at)) {

@@ -4,7 +4,10 @@ import plugin from "./plugin.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Runs all rules on a module; answers which of them reported what. */
+/**
+ * Runs all rules on a module; returns the names of those that reported
+ * something.
+ */
 function lint(module: string, text: string): string[] {
   return Deno.lint.runPlugin(plugin, `${ROOT}${module}`, text)
     .map(({ id, range: [from, to] }) => `${id}: ${text.slice(from, to)}`);

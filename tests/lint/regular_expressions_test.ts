@@ -1,11 +1,12 @@
 /// <reference lib="deno.unstable" />
 /**
- * Strangers send what the regular expressions of the source read, and one that
- * backtracks can stop a thread for good. So recheck checks each of them.
+ * The regular expressions of the source read texts from strangers, and one that
+ * backtracks can block a thread for ever. So recheck checks each of them.
  *
- * That takes seconds for one, a minute for all. So `deno lint` asks whether
- * `regular_expressions/linear.txt` has it, and this checks and lists the others:
- * `deno test -A tests/lint/regular_expressions_test.ts -- --update`.
+ * That takes seconds for one, and a minute for all. So `deno lint` only looks
+ * them up in `regular_expressions/linear.txt`, and this test checks new ones
+ * and adds them: `deno test -A tests/lint/regular_expressions_test.ts --
+ * --update`.
  */
 import { assertEquals } from "@std/assert";
 import { reportedInSource } from "../support/source.ts";
@@ -14,9 +15,9 @@ const CHECKER = new URL("./regular_expressions/", import.meta.url);
 const LINEAR = new URL("linear.txt", CHECKER);
 
 /**
- * Reads a JSON list of `{ pattern, flags }`; prints one of what is wrong with
- * each, null if it takes linear time. A program of its own, because the checker
- * is set up apart from the project: only this test needs it.
+ * Reads a JSON list of `{ pattern, flags }`; prints a list of what is wrong
+ * with each, null if it takes linear time. A separate program, because the
+ * checker is installed apart from the project: only this test needs it.
  */
 const CHECK = `
   import recheck from "recheck";
@@ -46,7 +47,7 @@ const LITERALS: Deno.lint.Plugin = {
   },
 };
 
-/** As they are written, `/pattern/flags`. */
+/** As they are written: `/pattern/flags`. */
 function regularExpressions(): Set<string> {
   return new Set(reportedInSource(LITERALS).map(({ message }) => message));
 }

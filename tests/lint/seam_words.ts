@@ -4,9 +4,9 @@ import { memberName, type SourceRule } from "./source_rule.ts";
 const READS = new Set(["all", "get"]);
 
 /**
- * No engine reads a statement to find out what it does, so the source says it:
- * one that changes rows is not run as a read, and a LIMIT by a parameter is
- * written as `LIMIT` of `src/database/db.ts` has it.
+ * No engine parses a statement to find out what it does, so the source says it:
+ * a statement that changes rows is not run as a read, and a LIMIT by a
+ * parameter is written as `LIMIT` of `src/database/db.ts`.
  */
 export const seamWords: SourceRule = (_, context) => {
   const check = (node: Deno.lint.Node, text: string) => {

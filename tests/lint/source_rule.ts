@@ -1,9 +1,9 @@
 /// <reference lib="deno.unstable" />
-/** What the rules of the plugin have in common. */
+/** What the rules of the plugin share. */
 
 const SOURCE = new URL("../../src/", import.meta.url).pathname;
 
-/** Builds the program and is no part of it. */
+/** Builds the program, and is not part of it. */
 const BUILD = `${SOURCE}build.ts`;
 
 /** A rule for one module, whose path begins in `src/`. */
@@ -12,7 +12,7 @@ export type SourceRule = (
   context: Deno.lint.RuleContext,
 ) => Deno.lint.LintVisitor;
 
-/** The rule as `deno lint` takes it. */
+/** The rule in the form that `deno lint` requires. */
 export function sourceRule(rule: SourceRule): Deno.lint.Rule {
   return {
     create: (context) => {

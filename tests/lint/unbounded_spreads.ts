@@ -14,9 +14,9 @@ const METHODS = new Set([
 ]);
 
 /**
- * A call takes about a hundred thousand arguments and then throws a RangeError;
- * so no array of unknown length is spread into one. Where an array is short for
- * certain, a comment `bounded: …` on the line of the call or above says why.
+ * A call with more than about a hundred thousand arguments throws a RangeError,
+ * so no array of unknown length is spread into a call. If an array is certainly
+ * short, a comment `bounded: …` on the line of the call or above says why.
  */
 export const unboundedSpreads: SourceRule = (_, context) => {
   const { sourceCode } = context;

@@ -1,11 +1,11 @@
-/** The model's products as documents, and back. */
+/** Converts the model's products to documents, and back. */
 import type { XmlElement } from "../../src/xml/decode.ts";
 import { textAt } from "../support/app.ts";
 import { valueOf } from "../support/read_out.ts";
 import { escapeXml } from "../support/xml.ts";
 import type { Fields, Product, Row } from "./model.ts";
 
-/** A product as it is read out. */
+/** A product in the read-out. */
 export function toProduct(element: XmlElement): Product {
   const text = (name: string) => valueOf(element, name);
   const number = (name: string) => {
@@ -37,7 +37,7 @@ export function documentOf(rows: readonly Row[]): string {
   return `<products>${products.join("\n")}</products>`;
 }
 
-/** `more`: elements besides those of the row. */
+/** `more`: elements in addition to those of the row. */
 export function productElement(
   { id, patch, expected = {} }: Row,
   more = "",

@@ -1,8 +1,8 @@
 /**
- * One random history of requests, sent to a service on SQLite and to one on
- * PostgreSQL: with the same ids and the same time each answers as the other,
- * byte for byte. What may differ, and is left out, is where a list goes on
- * (`<next>`): on PostgreSQL changes have the numbers of their transactions.
+ * Sends one random history of requests to a service on SQLite and to one on
+ * PostgreSQL: with the same ids and the same time, both give the same answers,
+ * byte for byte. Only the place where a list continues (`<next>`) may differ
+ * and is left out: on PostgreSQL, change numbers are those of transactions.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Ids } from "../../src/deps.ts";
@@ -13,7 +13,9 @@ import { Random } from "../support/random.ts";
 import { OPERATOR } from "../support/service.ts";
 import { escapeXml } from "../support/xml.ts";
 
-/** Ids and random bytes that follow from the request that they are made for. */
+/**
+ * Ids and random bytes that follow from the request for which they are made.
+ */
 class RequestIds implements Ids {
   readonly #clock: TestClock;
   #request = 0;
@@ -23,7 +25,7 @@ class RequestIds implements Ids {
     this.#clock = clock;
   }
 
-  /** What was made between two requests makes no difference. */
+  /** Ids that were made between two requests make no difference. */
   begin(request: number): void {
     this.#request = request;
     this.#made = 0;
@@ -59,12 +61,12 @@ async function openSide(databaseUrl: string | null): Promise<Side> {
   const app = await boot({
     config: { databaseUrl, operatorKey: OPERATOR },
     deps: { clock, ids },
-    seller: { id: "", key: "" }, // made below
+    seller: { id: "", key: "" }, // assigned below
   });
   return { app, clock, ids };
 }
 
-/** All but where a list goes on; see above. */
+/** Everything but the place where a list continues; see above. */
 function comparable({ status, headers, text }: Answer) {
   return {
     status,
@@ -104,12 +106,12 @@ export class TwinHistory implements AsyncDisposable {
   readonly #images = new ImageHost();
   #requests = 0;
   #keys: readonly string[] = [];
-  /** What was seen in answers. */
+  /** Ids and cursors that answers contained. */
   readonly #products = new Set<string>();
   readonly #transactions = new Set<string>();
-  /** Uploads, to be repeated. */
+  /** Uploads to repeat. */
   readonly #uploads: Request[] = [];
-  /** How often what was answered how. */
+  /** How often each kind of request got each status. */
   readonly answers = new Map<string, number>();
 
   private constructor(random: Random, sides: readonly Side[]) {
@@ -148,7 +150,7 @@ export class TwinHistory implements AsyncDisposable {
     await this.#compareAll();
   }
 
-  /** What everybody sees in the end. */
+  /** What everybody sees at the end. */
   async #compareAll(): Promise<void> {
     for (const key of this.#keys) {
       const lists = [
@@ -173,7 +175,7 @@ export class TwinHistory implements AsyncDisposable {
     await this.#ask({ path: "/operator_api/sellers", key: OPERATOR });
   }
 
-  /** Sends a request to both; their answers are alike. */
+  /** Sends a request to both services; the answers must be equal. */
   async #ask(request: Request, afters: readonly string[] = ["", ""]) {
     const { path } = request;
     const key = request.key ?? this.#keys[this.#maybe(8) ? 1 : 0];
@@ -206,7 +208,7 @@ export class TwinHistory implements AsyncDisposable {
       const { nexts, text } = await this.#ask({ path: path + limit, key }, [
         ...afters,
       ]);
-      // The list of events always says where it goes on.
+      // The list of events always has a cursor.
       const isOver = nexts[0] === null ||
         !/<(event|product|entry)\b/.test(text);
       assertEquals(nexts[0] === null, nexts[1] === null);

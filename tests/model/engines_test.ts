@@ -1,4 +1,4 @@
-/** The same history on both engines has the same answers. */
+/** The same history has the same answers on both engines. */
 import { ownServer } from "../support/postgres.ts";
 import { seedFrom } from "../support/random.ts";
 import { TwinHistory } from "./engines.ts";

@@ -1,6 +1,6 @@
 /**
- * `deno task model [RUNS] [SEED]`: random changes and undos against the model,
- * a hundred runs unless told. `deno task model RUNS SEED engines`: random
+ * `deno task model [RUNS] [SEED]`: random changes and undos, compared with the
+ * model; a hundred runs by default. `deno task model RUNS SEED engines`: random
  * requests to both engines, whose answers are compared. A failure prints the
  * seed, with which it fails again at once.
  */
@@ -12,14 +12,14 @@ import { checkSometimes } from "../support/sometimes.ts";
 import { TwinHistory } from "./engines.ts";
 import { Run } from "./run.ts";
 
-/** Requests of a run. */
+/** Requests in a run. */
 const STEPS = 100;
 
-/** How often which kind of request was answered how. */
+/** How often each kind of request got each status. */
 type Answers = ReadonlyMap<string, number>;
 
 async function runModel(seed: number): Promise<Answers> {
-  // The feed is that of all sellers: each run has an application of its own.
+  // The feed contains all sellers, so each run has its own application.
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   const { url, key } = app;
   const run = new Run(new Random(seed), { url, key, operatorKey: OPERATOR });

@@ -1,7 +1,7 @@
 /**
- * A catalogue as the handbook describes it, in the plainest form: every
- * transaction keeps whole copies of the products that it touched. What the
- * service answers and shows is compared to it.
+ * A catalogue as the handbook describes it, in the simplest form: every
+ * transaction keeps whole copies of the products that it touched. The answers
+ * and state of the service are compared with it.
  */
 
 export interface Fields {
@@ -14,9 +14,9 @@ export interface Fields {
   brand: string | null;
   mpn: string | null;
   description: string | null;
-  /** With commas between. */
+  /** Values with commas in between. */
   categories: string;
-  /** URLs, with spaces between. */
+  /** URLs with spaces in between. */
   images: string;
 }
 
@@ -37,11 +37,11 @@ export const FIELDS: readonly (keyof Fields)[] = [
 export interface Product {
   id: string;
   fields: Fields;
-  /** Its former prices, the last one first; as the model knows them. */
+  /** Its former prices, the latest one first, as the model knows them. */
   former?: readonly number[];
 }
 
-/** The lowest of its former prices, of which none is older than 30 days. */
+/** The lowest of its former prices; none of them is older than 30 days. */
 export function lowestPrice({ former = [] }: Product): string | null {
   return former.length === 0 ? null : `${Math.min(...former)}`;
 }
@@ -50,25 +50,27 @@ export function lowestPrice({ former = [] }: Product): string | null {
 export interface Row {
   id: string | null;
   patch: Partial<Fields>;
-  /** What must be stored, or nothing is done. */
+  /** Expected values; if one differs, nothing is changed. */
   expected?: Partial<Fields>;
 }
 
 export type Result = "created" | "updated" | "unchanged" | "deleted";
 
-/** What a request does to one product; ids of new ones are not known yet. */
+/**
+ * What a request does to one product; ids of new products are not known yet.
+ */
 export interface Outcome {
   result: Result;
-  /** Empty for a new one. */
+  /** Empty for a new product. */
   id: string;
   sku: string;
   before: Fields | null;
   after: Fields | null;
 }
 
-/** What the model expects of a request, before it is sent. */
+/** The expected outcome of a request, before it is sent. */
 export type Expected =
-  /** `kept`: how many fields an undo leaves, for they were changed since. */
+  /** `kept`: how many fields an undo leaves because they were changed since. */
   | { status: 200; outcomes: Outcome[]; kept?: number }
   | { status: 404 | 409 | 412 }
   /** `conflicts`: products, SKUs and fields of the details. */
@@ -76,7 +78,7 @@ export type Expected =
 
 interface Transaction {
   id: string;
-  /** By the places of the results. */
+  /** By the positions of the results. */
   touched: { place: number; outcome: Outcome }[];
   isUndone: boolean;
 }
@@ -94,7 +96,10 @@ export class Model {
     return this.products.find((product) => product.id === id);
   }
 
-  /** What an upload comes to; its rows clash in nothing but stored values. */
+  /**
+   * The expected outcome of an upload whose rows conflict only with stored
+   * values.
+   */
   upload(rows: readonly Row[]): Expected {
     if (rows.some((row) => !this.isAsExpected(row))) {
       return { status: 422, conflicts: [] };
@@ -116,8 +121,8 @@ export class Model {
   }
 
   /**
-   * Products on sale that these rows do not name, which go to quantity 0; null:
-   * they are more than so many percent.
+   * Products on sale that these rows do not name, whose quantity becomes 0;
+   * null if they are more than this percentage.
    */
   emptied(rows: readonly Row[], atMost: number): Outcome[] | null {
     const onSale = this.products.filter(({ fields }) => fields.quantity);
@@ -133,7 +138,7 @@ export class Model {
     });
   }
 
-  /** Whether what a row expects is stored. */
+  /** Whether the stored values are those that a row expects. */
   isAsExpected({ id, patch, expected = {} }: Row): boolean {
     const current = id === null ? this.bySku(patch.sku!) : this.byId(id);
     return FIELDS.every((name) =>
@@ -141,7 +146,7 @@ export class Model {
     );
   }
 
-  /** What an attribute update comes to. */
+  /** The expected outcome of an attribute update. */
   put(
     id: string,
     patch: Partial<Fields>,
@@ -160,7 +165,7 @@ export class Model {
     return { status: 200, outcomes: [{ result: "updated", ...outcome }] };
   }
 
-  /** What a deletion comes to. */
+  /** The expected outcome of a deletion. */
   remove(id: string): Expected {
     const current = this.byId(id);
     if (current === undefined) return { status: 404 };
@@ -169,7 +174,7 @@ export class Model {
     return { status: 200, outcomes: [{ result: "deleted", ...gone }] };
   }
 
-  /** What an undo comes to. */
+  /** The expected outcome of an undo. */
   undo(transactionId: string, keep: boolean): Expected {
     const { isUndone, touched } = this.transactions
       .find(({ id }) => id === transactionId)!;
@@ -198,8 +203,8 @@ export class Model {
   }
 
   /**
-   * Does what was expected and is known to be done; `ids` are those of the
-   * results.
+   * Carries out an expected outcome that is known to have happened; `ids` are
+   * those of the results.
    */
   apply(outcomes: readonly Outcome[], ids: readonly string[]): void {
     for (const [i, { after, id }] of outcomes.entries()) {
@@ -219,8 +224,8 @@ export class Model {
   }
 
   /**
-   * Notes a transaction, and what it undid. `places` are those of the outcomes
-   * among all results, where some were refused.
+   * Records a transaction, and what it undid. `places` are the positions of the
+   * outcomes among all results, if some were refused.
    */
   note(
     id: string,
@@ -242,7 +247,7 @@ export class Model {
   }
 }
 
-/** The undo of what was done to one product. */
+/** The undo of a change to one product. */
 class UndonePart {
   readonly conflicts: string[] = [];
   readonly current: Product | undefined;
@@ -274,7 +279,7 @@ class UndonePart {
     }
   }
 
-  /** A quantity that was set since has moved the availability with it. */
+  /** A quantity that was set since has changed the availability, too. */
   #leaveAvailability({ fields: { quantity } }: Product): void {
     if (!this.#restored.has("availability") || quantity === null) return;
     if (!this.#hasConflictOn("quantity")) return;
@@ -341,7 +346,7 @@ class UndonePart {
     }
     if (now === null || this.#restored.size === 0) {
       const shown = now?.sku ?? sku;
-      // `after` of a product that is gone is not used: there is none to change.
+      // `after` of a deleted product is not used: there is nothing to change.
       return {
         result: "unchanged",
         id,

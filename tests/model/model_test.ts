@@ -1,4 +1,4 @@
-/** A short run of `deno task model`, on both engines and through kills. */
+/** A short run of `deno task model`, on both engines and with kills. */
 import { boot } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { Random, seedFrom } from "../support/random.ts";

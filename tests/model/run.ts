@@ -1,7 +1,7 @@
 /**
- * Random uploads, attribute updates, deletions and undos, one after the other,
- * against the service and the model of it. Whatever the service answers is what
- * the model expects; in the end the read-out is the model's, and the feed,
+ * Sends random uploads, attribute updates, deletions and undos one after the
+ * other, and compares the service with the model. Every answer is the one that
+ * the model expects; at the end the read-out equals the model, and the feed,
  * followed from any cursor, leads to the same catalogue.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -37,7 +37,7 @@ interface Request {
   body?: string;
 }
 
-/** A request, what it is expected to come to, and what it undoes. */
+/** A request, its expected outcome, and the transaction that it undoes. */
 interface Step {
   request: Request;
   expected: Expected;
@@ -51,7 +51,7 @@ const LONG = "A text that is too long to be kept as it is. ".repeat(3);
 const BULK = "/seller_api/bulk_products";
 const ATTRIBUTES = "/seller_api/bulk_attributes";
 
-/** A follower of the feed that began at some time. */
+/** A follower of the feed that began at some moment. */
 interface Follower {
   cursor: string | null;
   /** Products by id, as JSON. */
@@ -60,7 +60,7 @@ interface Follower {
 
 export class Run {
   readonly model = new Model();
-  /** How often which kind of request was answered how. */
+  /** How often each kind of request got each status. */
   readonly answers = new Map<string, number>();
   readonly #random: Random;
   #target: Target;
@@ -74,7 +74,7 @@ export class Run {
     this.#target = target;
   }
 
-  /** The service came back at another address. */
+  /** The service restarted at another address. */
   moveTo(target: Target): void {
     this.#target = target;
   }
@@ -102,13 +102,14 @@ export class Run {
     this.moveTo(await revive());
     if (first !== null) return await this.#check(step, first);
     const again = await this.#send(step.request, key);
-    // What has no key was done, where the answer was lost.
+    // A deletion has no Idempotency-Key: if its answer was lost, the repeated
+    // request finds nothing.
     const isGone = step.request.method === "DELETE" && again.status === 404 &&
       step.expected.status === 200;
     await this.#check(step, isGone ? { status: 200, xml: again.xml } : again);
   }
 
-  /** The read-out is the model's, and so is what each follower comes to. */
+  /** The read-out equals the model, and so does the result of each follower. */
   async finish(): Promise<void> {
     const shown = (await this.#readAll("/seller_api/products", null)).entries;
     assertEquals(
@@ -140,7 +141,7 @@ export class Run {
       const { id } = this.#pick(products);
       return this.#single("DELETE", id, "", this.model.remove(id));
     }
-    // Late ones more often than early ones.
+    // Prefers late ones.
     const late = transactions.slice(this.#random.below(2) * -4);
     const { id } = this.#pick(late);
     const isKept = this.#random.below(2) === 0;
@@ -196,7 +197,7 @@ export class Run {
     };
   }
 
-  /** A file of the whole stock, which may lack some products. */
+  /** A file of the whole stock, from which some products may be missing. */
   #complete(): Step {
     const atMost = this.#pick([0, 50, 100]);
     const rows = this.model.products
@@ -225,7 +226,7 @@ export class Run {
     };
   }
 
-  /** Some fields; all that a new product needs. */
+  /** Some fields; for a new product, all that it needs. */
   #patch(isNew: boolean): Partial<Fields> {
     const values: Omit<Fields, "sku" | "mpn" | "images"> = {
       title: `T ${this.#random.below(3)}`,
@@ -325,7 +326,7 @@ export class Run {
     this.#undos.add(id);
   }
 
-  /** The ids of the results, which are those that are expected. */
+  /** The ids of the results, which must be the expected ones. */
   async #results(
     id: string,
     outcomes: readonly Outcome[],
@@ -343,7 +344,7 @@ export class Run {
     return ids;
   }
 
-  /** Begins to follow the feed where it ends now. */
+  /** Begins to follow the feed at its present end. */
   async #follow(): Promise<void> {
     const { last } = await this.#readAll("/operator_api/products", null);
     const copy = new Map(this.model.products.map(toEntry));
@@ -357,7 +358,7 @@ export class Run {
       if (valueOf(entry, "@deleted_at") !== null) copy.delete(id);
       else copy.set(...toEntry(toProduct(entry)));
     }
-    // In the order of their creation, as the model has them.
+    // In the order of creation, as in the model.
     return new Map([...copy].sort(([a], [b]) => a < b ? -1 : 1));
   }
 

@@ -1,6 +1,6 @@
 /**
  * Which lines of the source each test file runs, and some seeds of the
- * simulation. A test file is measured when it is first asked for.
+ * simulation. A test file is measured when it is first needed.
  */
 import { basename } from "node:path";
 import { testFiles } from "../shards/shard.ts";
@@ -25,7 +25,7 @@ export class Coverage {
   readonly #kept: Kept;
   readonly #measured = new Map<string, Promise<Lines>>();
 
-  /** @param source is the folder of the source, of which `kept` tells. */
+  /** @param source is the folder of the source that `kept` describes. */
   constructor(source: string, kept: Kept) {
     this.#source = source;
     this.#kept = kept;
@@ -42,12 +42,12 @@ export class Coverage {
     return (await this.#testsOf(file)).near;
   }
 
-  /** All others. */
+  /** All other test files. */
   async testsFar(file: string): Promise<string[]> {
     return (await this.#testsOf(file)).far;
   }
 
-  /** Those that run a line. */
+  /** The test files that run a line. */
   async thatRun(
     tests: readonly string[],
     file: string,
@@ -97,7 +97,7 @@ export class Coverage {
   }
 }
 
-/** One engine judges what is of both. */
+/** Tests that cover both engines are run on SQLite alone, with exceptions. */
 export function enginesOf(file: string): Engines {
   return file.includes("postgres") ? "both" : "sqlite";
 }

@@ -1,14 +1,14 @@
-/** Which mutants are tried: drawn by a seed, so that nobody chooses them. */
+/** Chooses the mutants to try, at random by a seed. */
 import type { Random } from "../support/random.ts";
 import { type Kind, KINDS, type Mutation, mutationsOf } from "./mutations.ts";
 
 export interface Mutant {
-  /** From `src/`. */
+  /** A path from `src/`. */
   file: string;
   mutation: Mutation;
 }
 
-/** Where half of the mutants are. */
+/** The folders from which half of the mutants are drawn. */
 export const CORE: readonly string[] = [
   "images",
   "imports",
@@ -19,8 +19,8 @@ export const CORE: readonly string[] = [
 ];
 
 /**
- * Mutants of these texts, by file, each once, without an end before all are
- * drawn: every second one of `CORE`, and each kind as often as any other.
+ * Mutants of these texts, by file, each once, until all are drawn: every second
+ * one of `CORE`, and each kind equally often.
  */
 export function* drawMutants(
   texts: Readonly<Record<string, string>>,
@@ -45,7 +45,7 @@ export function* drawMutants(
   }
 }
 
-/** The folder of a file of `src/`; "" of one that is in none. */
+/** The folder of a file of `src/`; "" if it is in none. */
 export function folderOf(file: string): string {
   return file.includes("/") ? file.split("/")[0] : "";
 }

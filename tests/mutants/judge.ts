@@ -1,7 +1,7 @@
 /**
- * Whether the tests of a mutant's folder notice it, or seeds do. What fails is
- * run again, with the mutant and without: on a busy machine a test may fail for
- * want of time, and then it judges nothing.
+ * Whether the tests of a mutant's folder, or seeds, notice it. A failed run is
+ * repeated with the mutant and without: on a busy machine a test may fail
+ * because it is slow, and such a failure proves nothing.
  */
 import type { Line } from "../simulation/first_failure.ts";
 import type { SourceCopy } from "../support/source_copy.ts";
@@ -16,26 +16,26 @@ import {
   runOfTests,
 } from "./runs.ts";
 
-/** `why`: the test or the rule that failed, or what took too long. */
+/** `why`: the test or rule that failed, or what took too long. */
 export type Verdict =
   | { is: "caught by tests" | "caught by seeds" | "not judged"; why: string }
-  /** The types refuse it. */
+  /** The type check refuses it. */
   | { is: "no program"; why: string };
 
-/** A busy machine may take so many times as long for the same work. */
+/** A busy machine may take this many times as long for the same work. */
 const BUSY = 4;
 /** Tests that read the source, by the kind of mutant that they may notice. */
 const SOURCE_TESTS: Partial<Record<Kind, readonly string[]>> = {
   "an await left out": ["lint/floating_promises_test.ts"],
 };
-/** Test files that take longer hang; most take less than 5 s. */
+/** A test file that takes longer hangs; most take less than 5 s. */
 const LEAST_CPU_MS = 20_000;
 const CPU_MS_OF_FILE = 5_000;
 /** One seed takes about a second. */
 const SEED_HANGS: Limits = { cpuMs: 20_000, wallMs: 20_000 * BUSY };
-/** How often tests are run that fail, or hang, because the machine is busy. */
+/** How often tests are run that fail or hang because the machine is busy. */
 const TRIES = 3;
-/** Fewer seeds judge nothing. */
+/** Fewer seeds prove nothing. */
 const LEAST_SEEDS = 40;
 
 export class Judge {
@@ -46,7 +46,7 @@ export class Judge {
   /** Whether tests and seeds that failed pass without a mutant. */
   readonly #sound = new Map<string, boolean>();
 
-  /** @param cpuMs is the processor time that the seeds of a mutant have. */
+  /** @param cpuMs is the processor time for the seeds of a mutant. */
   constructor(
     copy: SourceCopy,
     coverage: Coverage,
@@ -58,14 +58,14 @@ export class Judge {
     this.#seedLimits = { cpuMs, wallMs: cpuMs * BUSY };
   }
 
-  /** Whether a seed runs what a mutant changes, or a test that names its file. */
+  /** Whether a seed runs the line of a mutant, or a test names its file. */
   async isRun({ file, mutation: { line } }: Mutant): Promise<boolean> {
     if (await this.#coverage.simulationRuns(file, line)) return true;
     const near = await this.#coverage.testsNear(file);
     return (await this.#coverage.thatRun(near, file, line)).length > 0;
   }
 
-  /** What judges a mutant, the quickest first; null: it passes. */
+  /** What notices a mutant, the quickest check first; null if nothing does. */
   readonly stages: Readonly<
     Record<string, (mutant: Mutant) => Promise<Verdict | null>>
   > = {
@@ -117,7 +117,7 @@ export class Judge {
     return { is: "not judged", why: `tests fail, or hang: ${tests.join(" ")}` };
   }
 
-  /** Whether a run that failed with a mutant passes without. */
+  /** Whether a run that failed with a mutant passes without it. */
   async #passes(name: string, run: () => Promise<Ended>): Promise<boolean> {
     const known = this.#sound.get(name) ?? (await run()).success;
     this.#sound.set(name, known);
@@ -157,7 +157,7 @@ export class Judge {
     return null;
   }
 
-  /** Tells a seed that hangs from one that had no time. */
+  /** Distinguishes a seed that hangs from one that had too little time. */
   async #whenOver(mutant: Mutant, seed: number): Promise<Verdict | null> {
     const alone = await this.#change(
       mutant,
@@ -191,7 +191,7 @@ export class Judge {
   }
 }
 
-/** The last seed that was played, and the rule that it broke. */
+/** The last seed that ran, and the rule that it broke. */
 function outcomeOf(
   { output, isOver, success }: Ended,
 ): { seed: number; rule: string | null } {
@@ -205,7 +205,7 @@ function outcomeOf(
   return { seed: last?.seed ?? 1, rule: success || isOver ? null : output };
 }
 
-/** The first test that failed; null: the tests did not begin. */
+/** The first test that failed; null if the tests did not begin. */
 function failedTest(
   output: string,
 ): { file: string; name: string; why: string } | null {

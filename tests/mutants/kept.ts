@@ -1,6 +1,6 @@
 /**
- * What a run found out about a commit, in the folder for temporary files, so
- * that a run that was ended goes on where it was.
+ * Stores the findings about a commit in the folder for temporary files, so that
+ * an interrupted run can continue.
  */
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ export class Kept {
     this.#folder = `${tmpdir()}/mutants-${commit}`;
   }
 
-  /** What is kept under a name, or what is found out now. */
+  /** The finding stored under a name; computes it if there is none. */
   async get<T>(name: string, find: () => Promise<T>): Promise<T> {
     const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);
     const file = `${this.#folder}/${hash}.json`;

@@ -1,10 +1,10 @@
 /**
- * Looks for what neither a test nor the simulation notices:
- * `main.ts [COUNT] [SEED] [SECONDS]` draws mutants of the source by a seed, in
- * lines that run, and judges each in a copy: by tests, the quickest first, and
- * then by up to 200 seeds of the simulation, for so many seconds of processor
- * time. It lists those that survive. Each of them is the same behaviour, so that
- * the code can be simpler, or a test or a rule is missing.
+ * Looks for changes that neither a test nor the simulation notices: `main.ts
+ * [COUNT] [SEED] [SECONDS]` draws mutants of the source by a seed, in lines
+ * that run, and judges each in a copy: by tests, the quickest first, and then
+ * by up to 200 seeds of the simulation, for at most this many seconds of
+ * processor time. It lists those that survive. A survivor behaves like the
+ * source, so the code can be simpler; or a test or rule is missing.
  *
  * Fails if more than one in ten survives.
  */
@@ -19,9 +19,12 @@ const COUNT = 200;
 /** The share that may survive. */
 const MAY_SURVIVE = 0.1;
 const SEEDS = 200;
-/** Seconds of processor time that the seeds of a mutant have. */
+/** Seconds of processor time for the seeds of a mutant. */
 const SECONDS = 90;
-/** What is no part of the service itself, or needs a server for each test. */
+/**
+ * Files that are not part of the service itself, or need a server for each
+ * test.
+ */
 const LEFT_OUT = [
   ...["cli", "web", "client", "docs", "contracts", "sandbox"],
   "database/postgres",
@@ -29,7 +32,7 @@ const LEFT_OUT = [
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** The texts of the core, by file of `src/`: the folders that have tests. */
+/** The texts of the core, by file of `src/`: of the folders that have tests. */
 async function readTexts(folder = ""): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (

@@ -1,7 +1,7 @@
 /**
- * What a mutant of a source text may be: one small change that leaves it a
- * program. The operators are those of StrykerJS as far as they fit, and others
- * for what is here: awaits, the order of statements, and SQL.
+ * The possible mutants of a source text: one small change after which it is
+ * still a program. The operators are those of StrykerJS that apply, and others
+ * for this project: awaits, the order of statements, and SQL.
  */
 import ts from "typescript";
 
@@ -20,13 +20,13 @@ export const KINDS = [
 ] as const;
 export type Kind = typeof KINDS[number];
 
-/** Replaces what stands from `start` to `end` in a text. */
+/** Replaces the text from `start` to `end`. */
 export interface Mutation {
   kind: Kind;
   start: number;
   end: number;
   to: string;
-  /** Of the start, from 1. */
+  /** The line of the start, from 1. */
   line: number;
 }
 
@@ -58,7 +58,7 @@ export function mutationsOf(text: string): Mutation[] {
   return found.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** Declarations that are no behaviour. */
+/** Declarations without behaviour. */
 const IS_LEFT: Partial<Record<ts.SyntaxKind, true>> = {
   [ts.SyntaxKind.ImportDeclaration]: true,
   [ts.SyntaxKind.ExportDeclaration]: true,
@@ -66,7 +66,7 @@ const IS_LEFT: Partial<Record<ts.SyntaxKind, true>> = {
   [ts.SyntaxKind.TypeAliasDeclaration]: true,
 };
 
-/** A line of the log, or a place for the simulation: nobody depends on it. */
+/** A log line, or a place for the simulation: nothing depends on it. */
 function isTold(node: ts.Node): boolean {
   return ts.isExpressionStatement(node) &&
     /^(await )?[\w.#]*\b(log\.(error|warn|info|debug)|maybe)\??\.?\(/
@@ -116,7 +116,7 @@ function* changesOf(node: ts.Node): Iterable<Change> {
   }
 }
 
-/** What is returned is awaited by the caller, unless a `try` is around it. */
+/** The caller awaits a returned promise, unless a `try` encloses it. */
 function isReturned(node: ts.AwaitExpression): boolean {
   if (ts.isArrowFunction(node.parent)) return true;
   if (!ts.isReturnStatement(node.parent)) return false;
@@ -133,7 +133,9 @@ function isName({ parent }: ts.NumericLiteral): boolean {
     ts.isEnumMember(parent);
 }
 
-/** Of a size, as in `512 * 1024`: one more or less is the same size. */
+/**
+ * A factor of a size, as in `512 * 1024`: one more or less makes no difference.
+ */
 function isFactor({ parent }: ts.NumericLiteral): boolean {
   return ts.isBinaryExpression(parent) &&
     parent.operatorToken.kind === ts.SyntaxKind.AsteriskToken;
@@ -191,7 +193,7 @@ const CONDITION_ENDS =
   /^(AND|OR|ORDER BY|GROUP BY|LIMIT|RETURNING|ON CONFLICT|WHERE|UNION|HAVING)\b/;
 const COLUMN_ENDS = /^(WHERE|FROM|RETURNING)\b/;
 
-/** Conditions of a WHERE, and columns of a SET, in a text of SQL. */
+/** Conditions of a WHERE, and columns of a SET, in an SQL text. */
 function* changesOfSql(node: ts.Node): Iterable<Change> {
   const text = node.getText();
   if (!/\b(SELECT|UPDATE|DELETE|INSERT|WHERE)\b/.test(text)) return;
@@ -200,7 +202,7 @@ function* changesOfSql(node: ts.Node): Iterable<Change> {
     const start = index + word.length;
     const end = endOf(text, start, CONDITION_ENDS, false);
     const condition = text.slice(start, end).trimEnd();
-    // The AND of a BETWEEN, or what stands in a value that is put in.
+    // The AND of a BETWEEN, or one inside an inserted value.
     if (!/[=<>]|\b(IN|IS|EXISTS|BETWEEN|LIKE)\b/.test(condition)) continue;
     const range = { pos: from + start, end: from + start + condition.length };
     const to = `(${condition} OR 1 = 1)`;
@@ -223,7 +225,7 @@ function* changesOfSql(node: ts.Node): Iterable<Change> {
   }
 }
 
-/** Where a part of SQL ends: outside of brackets, at a word, or a comma. */
+/** The end of a part of SQL: at a keyword or a comma outside of brackets. */
 function endOf(
   text: string,
   start: number,

@@ -4,8 +4,8 @@ import { cpuSecondsOf } from "../support/cpu.ts";
 const LOOK_EVERY_MS = 500;
 
 /**
- * When a run is killed. Processor time is the better limit, as a busy machine
- * does not change it; but a run that waits for ever takes none.
+ * When a run is killed. Processor time is the better limit, because a busy
+ * machine does not change it; but a run that waits for ever uses none.
  */
 export interface Limits {
   cpuMs: number;
@@ -50,7 +50,7 @@ export async function runDeno(
     isOver = true;
     process.kill("SIGKILL");
   };
-  // It may have ended since.
+  // It may have ended meanwhile.
   const timer = setInterval(() => look().catch(() => {}), LOOK_EVERY_MS);
   try {
     const { success, stdout, stderr } = await process.output();
@@ -62,11 +62,11 @@ export async function runDeno(
   }
 }
 
-/** On what tests of both engines are run. */
+/** The engine of tests that have both. */
 export type Engines = "sqlite" | "both";
 
 /**
- * A run of test files, given as paths from `tests/`, to the first failure;
+ * Runs test files, given as paths from `tests/`, until the first failure;
  * `filter` is a part of the names of tests.
  */
 export function runOfTests(
@@ -84,7 +84,7 @@ export function runOfTests(
   };
 }
 
-/** A run of seeds of the simulation, to one that fails. */
+/** Runs seeds of the simulation until one fails. */
 export function runOfSeeds(first: number, count: number): Run {
   return {
     args: [

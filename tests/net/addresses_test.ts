@@ -2,8 +2,8 @@ import { assert, assertThrows } from "@std/assert";
 import { isBlocked, isBlockedName } from "../../src/net/addresses.ts";
 import { Ranges } from "../../src/lib/cidr.ts";
 
-// Per row: the last address before a blocked range, its first, its last, and
-// the first one after it ("" where the neighbour is blocked as well).
+// In each row: the last address before a blocked range, its first, its last,
+// and the first one after it ("" if the neighbour is blocked, too).
 const RANGES: [string, string, string, string][] = [
   ["", "0.0.0.0", "0.255.255.255", "1.0.0.0"],
   ["9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"],

@@ -1,4 +1,7 @@
-/** No URL of a seller's leads to a blocked address: a listener there counts. */
+/**
+ * No URL of a seller leads to a blocked address: a listener there counts
+ * connections.
+ */
 import { assert, assertEquals } from "@std/assert";
 import {
   boot,
@@ -12,7 +15,7 @@ import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 
-/** Counts connections to an address of this machine, and hangs up on them. */
+/** Counts connections to an address of this machine, and closes them. */
 class Counter implements AsyncDisposable {
   connections = 0;
   readonly #listener: Deno.TcpListener;
@@ -40,7 +43,7 @@ class Counter implements AsyncDisposable {
   }
 }
 
-/** One number of an address, in every base that a URL parser takes. */
+/** One number of an address, in every base that a URL parser accepts. */
 function numbers(value: number): string[] {
   const hex = value.toString(16);
   const octal = value.toString(8);

@@ -1,4 +1,4 @@
-/** Hosts that misbehave: each has its kind of error, none ends the process. */
+/** Misbehaving hosts: each has its kind of error, and none ends the process. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Dial } from "../../src/net/outbound.ts";
@@ -61,7 +61,7 @@ for (const [name, answer] of NOT_HTTP) {
     using outbound = openOutbound();
     const options = { timeoutMs, maxBytes: 100 };
     await assertFails(outbound.get(host.url(), options), "protocol");
-    // That was an answer of a kind, and an answer is final.
+    // The host answered, and an answer is final.
     assertEquals(host.connections, 1);
   });
 }

@@ -1,4 +1,6 @@
-/** What the outbound client never dials, and that a broken one stops the start. */
+/**
+ * What the outbound client never dials; and a broken client stops the start.
+ */
 import {
   assert,
   assertEquals,

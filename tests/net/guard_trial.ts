@@ -1,6 +1,6 @@
 /**
- * Requests what must never be reached, through the production code with only
- * the name look-up and the dialling replaced.
+ * Requests hosts that must never be reached, through the production code; only
+ * the name look-up and the dialling are replaced.
  */
 import type { Clock } from "../../src/deps.ts";
 import { Ranges } from "../../src/lib/cidr.ts";
@@ -13,7 +13,7 @@ import {
 /** A public address, that of example.com; it is never dialled here. */
 const PUBLIC = "93.184.216.34";
 
-/** Hosts as a URL may spell them, and the address that each resolves to. */
+/** Hosts in the spellings that a URL allows, and the address of each. */
 const BLOCKED_HOSTS: readonly (readonly [string, string])[] = [
   ["0.0.0.0", "0.0.0.0"],
   ["0.255.255.255", "0.255.255.255"],
@@ -79,8 +79,8 @@ const TIMEOUT_MS = 1_000;
 export type OpenOutbound = (options: OutboundOptions) => Outbound;
 
 /**
- * How an outbound client fails, a line each; targets that the operator allowed
- * are left out. Connects to nothing.
+ * How an outbound client fails, one failure in each line; skips targets that
+ * the operator allowed. Connects to nothing.
  */
 export async function holesOf(
   allowPrivate: readonly string[],
@@ -97,7 +97,7 @@ export async function holesOf(
       if (allowed.has(address.replace(/%.*/, ""))) continue;
       await trial.mustRefuse("one.example.com", [address]);
       await trial.mustRefuse("two.example.com", [PUBLIC, address]);
-      // Its first look-up answered with a public address.
+      // The first look-up of the name returned a public address.
       await trial.mustReach("rebound.example.com", [PUBLIC]);
       await trial.mustRefuse("rebound.example.com", [address]);
     }
@@ -132,7 +132,7 @@ class Trial {
     this.#outbound.close();
   }
 
-  /** Without this, a client that refuses everything would pass. */
+  /** Otherwise a client that refuses everything would pass. */
   async mustReach(host: string, answer: readonly string[]): Promise<void> {
     const seen = await this.#ask(host, answer);
     if (seen === "refused" && this.#dialled.join() === answer.join()) return;

@@ -36,7 +36,7 @@ Deno.test("one seller's slow name servers keep no other seller's look-up waiting
   }
   assert(asked.length < 24, `${asked.length} look-ups run`);
   assertEquals(await names.addresses("a.example", "good"), [ADDRESS]);
-  // The operating system goes on with what nobody waits for any more.
+  // The operating system continues a look-up after its caller has given up.
   for (let round = 0; round < 5; round++) {
     clock.advance(5_000);
     assertEquals(await names.addresses(`${round}.example`, "good"), [ADDRESS]);

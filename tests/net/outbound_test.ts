@@ -1,4 +1,4 @@
-/** What the outbound client does with hosts that behave, and when several ask. */
+/** The outbound client with hosts that work, and with concurrent callers. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Outbound } from "../../src/net/outbound.ts";
@@ -164,7 +164,7 @@ Deno.test("a kept connection that the host closed is noticed while it is idle", 
   });
   await outbound.head(host.url(), { timeoutMs });
   await until(() => ended);
-  // The second connection breaks, and that is the one that may.
+  // The second connection breaks, which is allowed.
   assertEquals((await outbound.head(host.url(), { timeoutMs })).status, 200);
   assertEquals(host.connections, 3);
 });
@@ -198,7 +198,8 @@ Deno.test("a header in pieces of four bytes is read in few reads", async () => {
     return {
       write: (bytes: Uint8Array) => Promise.resolve(bytes.length),
       close: () => conn.close(),
-      // As a socket does: what came while nobody read is read at once.
+      // As with a socket: bytes that arrived before a read are returned at
+      // once.
       read: (into: Uint8Array) => {
         const pause = performance.now() - lastRead;
         const come = Math.max(4, Math.floor(pause * PIECES_A_MS) * 4);
@@ -292,7 +293,7 @@ Deno.test("get() sends the caller's headers and refuses line breaks in them", as
   assertEquals([answer.status, await textOf(answer.body)], [304, ""]);
   const error = await ask('"1"\r\nX-A: 1').then(() => null, (error) => error);
   assert(error instanceof TypeError);
-  // And its slot has been given back.
+  // Its slot was returned, too.
   await (await ask('"2"')).cancel();
 });
 
@@ -439,7 +440,8 @@ Deno.test("a connection that was idle for more than 15 s is not used again", asy
   clock.advance(10_000);
   await outbound.head(host.url(), { timeoutMs });
   assertEquals(host.connections, 1);
-  // The pool looked for idle ones after 15 s, and does next after 30 s.
+  // The pool checked for idle connections after 15 s, and checks again after 30
+  // s.
   clock.advance(19_000);
   await outbound.head(host.url(), { timeoutMs });
   assertEquals(host.connections, 2);

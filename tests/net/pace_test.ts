@@ -1,10 +1,10 @@
-/** How many requests a host gets at once, by what becomes of them. */
+/** How many requests a host gets at once, depending on how they end. */
 import { assertEquals } from "@std/assert";
 import { type PacedRequest, Paces, ReservedPlace } from "../../src/net/pace.ts";
 
 const ORIGIN = "https://cdn.example";
 
-/** Fills the host with requests, and ends all of them as told. */
+/** Fills the host with requests, and ends all of them in this way. */
 function round(
   paces: Paces,
   end: (request: PacedRequest, inFlight: number) => void,
@@ -54,7 +54,8 @@ Deno.test("a host that accepts late gets what it had accepted, and then one more
   const paces = new Paces(128);
   for (let n = 0; n < 3; n++) round(paces, answer);
   const requests = Array.from({ length: 64 }, () => paces.begin(ORIGIN));
-  // 64 were accepted in a round before; that is long ago after a reduction.
+  // 64 were accepted in an earlier round, which no longer counts after a
+  // reduction.
   requests[63].failed();
   assertEquals(paces.atOnce(ORIGIN), 32);
   for (const request of requests) request.ended();

@@ -1,4 +1,4 @@
-/** Mail goes through a real server, whatever that does. */
+/** Mail through a real server, which may do anything. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { systemClock } from "../../src/deps.ts";
 import { type Mail, SmtpMailer } from "../../src/net/smtp.ts";
@@ -32,7 +32,7 @@ async function send(port: number, options: SendOptions = {}) {
   return result;
 }
 
-/** As if everything took a fiftieth of its time. */
+/** As if everything were fifty times as fast. */
 const FAST: typeof systemClock = {
   ...systemClock,
   after: (ms, fn) => systemClock.after(ms / 50, fn),
@@ -72,7 +72,7 @@ for (const tls of ["starttls", "always", "none"] as const) {
 for (const tls of ["starttls", "always", "none"] as const) {
   Deno.test(`a password goes over trusted TLS alone beyond it, TLS: ${tls}`, async () => {
     await using server = await MailServer.start({ tls, password: "hush" });
-    // The resolver knows what this means; the service does not.
+    // The resolver knows this name; the service does not.
     const elsewhere = { host: "127.1", secure: tls === "always" };
     const result = await send(server.port, { login: LOGIN, ...elsewhere });
     assertEquals(result.outcome, "away", result.reason);
@@ -159,7 +159,7 @@ Deno.test("a server that dies before the data does not have it", async () => {
   assertEquals((await send(server.port)).outcome, "away");
 });
 
-/** A server of one answer. */
+/** A server that gives one answer. */
 async function raw(
   answer: (conn: Deno.TcpConn) => Promise<void>,
   use: (port: number) => Promise<void>,
@@ -171,7 +171,7 @@ async function raw(
       try {
         conn.close();
       } catch {
-        // It was closed.
+        // It is closed already.
       }
     }
   })();

@@ -1,4 +1,4 @@
-/** The corpus of URLs that once got past somebody's guard. */
+/** A corpus of URLs that have circumvented the checks of other programs. */
 
 import { assert, assertEquals } from "@std/assert";
 import { OutboundError } from "../../src/net/outbound.ts";
@@ -52,7 +52,8 @@ Deno.test("the outbound client connects to no blocked URL of the corpus", async 
     const refused = error.kind === "blocked" && dialled.length === 0;
     const reached = error.kind === "refused" && dialled.length > 0;
     if (expect === "either") continue;
-    // Policy refuses more than addresses: user names, ports, odd spellings.
+    // The policy refuses more than addresses: user names, ports, unusual
+    // spellings.
     const byPolicy = refused && error.message.startsWith("The URL");
     const fine = mustPass.has(expect) ? reached || byPolicy : refused;
     if (!fine) wrong.push(`${expect} ${url} (${host}): ${error.message}`);
@@ -122,11 +123,12 @@ Deno.test("a name that changes its address is checked again", async () => {
   const url = host.url("/", "rebind.example");
   const first = await outbound.head(url, { timeoutMs: 1000 });
   assertEquals([first.status, first.address], [200, "127.0.0.1"]);
-  // Within the same seconds the checked address serves, kept connection or not.
+  // Within these seconds the checked address is used, with or without a kept
+  // connection.
   await outbound.head(url, { timeoutMs: 1000 });
   assertEquals([lookups, host.connections], [1, 1]);
   clock.advance(5_001);
-  // There is a kept connection, but to an address that is not allowed now.
+  // There is a kept connection, but its address is not allowed any more.
   await assertFails(outbound.head(url, { timeoutMs: 1000 }), "blocked");
   assertEquals([lookups, host.connections], [2, 1]);
 });

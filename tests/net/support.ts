@@ -1,4 +1,6 @@
-/** Hosts that answer byte for byte what a test wants, and clients to reach them. */
+/**
+ * Hosts whose answers a test defines byte by byte, and clients to reach them.
+ */
 
 import { systemClock } from "../../src/deps.ts";
 import { assert, assertEquals } from "@std/assert";
@@ -22,7 +24,7 @@ export class Caller {
     this.#conn = conn;
   }
 
-  /** The head of the next request and its body, or null at the end. */
+  /** The header of the next request and its body; null at the end. */
   async request(): Promise<string | null> {
     for (;;) {
       const end = this.#unread.indexOf("\r\n\r\n") + 4;
@@ -39,7 +41,7 @@ export class Caller {
     }
   }
 
-  /** Whether any bytes came, and not the end. */
+  /** Whether any bytes arrived before the end. */
   async receive(): Promise<boolean> {
     const bytes = new Uint8Array(65_536);
     const count = await this.#conn.read(bytes).catch(() => null);
@@ -54,12 +56,12 @@ export class Caller {
     }
   }
 
-  /** Resolves when the other side has hung up. */
+  /** Resolves when the other side has closed the connection. */
   async gone(): Promise<void> {
     while (await this.request() !== null);
   }
 
-  /** Says that nothing more will be sent, and goes on reading. */
+  /** Ends the sending direction, and continues to read. */
   async halfClose(): Promise<void> {
     await this.#conn.closeWrite();
   }
@@ -68,14 +70,17 @@ export class Caller {
     try {
       this.#conn.close();
     } catch {
-      // Closed already.
+      // It is closed already.
     }
   }
 }
 
 export type Behaviour = (caller: Caller, number: number) => Promise<unknown>;
 
-/** A host on 127.0.0.1 that behaves as told on each connection, then closes. */
+/**
+ * A host on 127.0.0.1 that does what the test says on each connection, then
+ * closes it.
+ */
 export class Host implements AsyncDisposable {
   connections = 0;
   readonly port: number;
@@ -146,7 +151,7 @@ export function answeringOnce(answer: string | Uint8Array): Behaviour {
 
 export const EMPTY_200 = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/** A client that may reach 127.0.0.0/8 and looks every name up there. */
+/** A client that may reach 127.0.0.0/8 and resolves every name to it. */
 export function openOutbound(
   options: Partial<OutboundOptions> = {},
 ): Outbound & Disposable {

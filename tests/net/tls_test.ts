@@ -1,4 +1,7 @@
-/** https: the address is the one checked, the certificate the name's. */
+/**
+ * https: connects to the checked address and verifies the certificate for the
+ * name.
+ */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { connectError } from "../../src/net/dial.ts";
@@ -34,7 +37,7 @@ Deno.test("https keeps the name while the checked address is dialled", async () 
   }
   assertEquals(seen, Array(3).fill(`images.test:${host.port}`));
   assertEquals(host.connections, 1);
-  // The certificate names the address as well, and a name may end in a dot.
+  // The certificate contains the address, too, and a name may end in a dot.
   await outbound.head(host.url("/", "127.0.0.1", "https"), { timeoutMs });
   await outbound.head(host.url("/", "images.test.", "https"), { timeoutMs });
 });
@@ -106,7 +109,7 @@ for (
   });
 }
 
-// As the TLS library words them.
+// In the words of the TLS library.
 for (
   const [text, message] of [
     ["certificate expired: verification time 1795400333", "has expired"],

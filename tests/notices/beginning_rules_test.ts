@@ -1,4 +1,4 @@
-/** A week before a rule begins, sellers are told what breaks it, once. */
+/** A week before a rule begins, sellers are notified once of what breaks it. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { dayOf } from "../../src/lib/values.ts";
@@ -30,7 +30,7 @@ async function anHourLater(telling: Telling): Promise<void> {
   await telling.until(async () => await runs() > before, "the job");
 }
 
-/** The last day of which sellers were told. */
+/** The last day that sellers were notified of. */
 async function announced({ app }: Telling): Promise<string | null> {
   const row = await app.app.db.read((sql) =>
     sql.get<{ announced: string | null }>(
@@ -59,7 +59,7 @@ bothEngines.test("a seller is told a week before how many products break a rule,
   await using telling = await tell();
   const { mail, clock } = telling;
   await telling.set("email", EMAIL);
-  // More than one read has.
+  // More than one read covers.
   const mugs = Array.from(
     { length: 150 },
     (_, n) => product(`MUG-${n}`, within("Mugs")),
@@ -82,7 +82,7 @@ bothEngines.test("a seller is told a week before how many products break a rule,
       dayOf(clock.now() + 90 * DAY_MS)
     }"/></category>${more}</categories>`;
   await put(telling, list());
-  // Nothing yet, as 22 days are left.
+  // No notice yet, because 22 days are left.
   await anHourLater(telling);
   assertEquals(await announced(telling), null);
   clock.setForward(24 * DAY_MS);
@@ -95,7 +95,7 @@ bothEngines.test("a seller is told a week before how many products break a rule,
     `150 of your products break a rule that begins on ${begins}: gtin (150), ` +
       "material (150).",
   );
-  // The same list again, and later days, are no reason for another mail.
+  // The same list again, and later days, cause no other mail.
   await put(telling, list(`<category name="Tools"/>`));
   for (let day = 0; day < 4; day++) {
     clock.setForward(DAY_MS);

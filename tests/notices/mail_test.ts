@@ -1,4 +1,4 @@
-/** What mail servers do costs a mail time, and nothing else anything. */
+/** Whatever mail servers do may delay a mail, and affects nothing else. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Mail, Mailer, MailOutcome } from "../../src/net/smtp.ts";
@@ -13,13 +13,13 @@ import {
   tellingConfig,
 } from "./support.ts";
 
-/** Uses up a quota, which is something to tell. */
+/** Uses up a quota, which causes a notice. */
 async function useUp(telling: Telling, sku = "A"): Promise<void> {
   assertEquals((await telling.app.upload(product(sku))).status, 200);
   await telling.set("product_limit", "1");
 }
 
-/** Answers as the list says, then with `sent`. */
+/** Gives the answers of the list, then `sent`. */
 class ListedMailer implements Mailer {
   readonly tried: Mail[] = [];
   readonly #outcomes: MailOutcome[];
@@ -57,10 +57,10 @@ bothEngines.test("a mail waits for a server that is away, and all goes in one", 
     const rows = await app.app.db.read((sql) =>
       sql.all("SELECT 1 FROM notices WHERE recipient = 'seller'")
     );
-    // At 80, 90 and 100 %, and the import.
+    // The notices at 80, 90 and 100 %, and that of the import.
     return rows.length === 4;
   }, "the notices");
-  // A try that began before has not all of them.
+  // An attempt that began before does not contain all of them.
   const tries = failed();
   await telling.until(() => failed() > tries, "a try after it");
   await using again = await MailServer.start({ port });
@@ -130,7 +130,7 @@ bothEngines.test("a mail that may have been taken is the same when it is sent ag
   }
   const [first, second, ...others] = mailer.tried;
   assertEquals(second, first);
-  // The second try was known to have failed, but not the first.
+  // The second attempt is known to have failed, but not the first.
   assertEquals(others[0], first);
   await telling.until(async () => {
     clock.setForward(HOUR_MS);
@@ -192,7 +192,7 @@ bothEngines.test("a mail that may have been taken is the one of its hour", async
     );
     return rows.length;
   };
-  // It waits for a day, so its first try is its last one.
+  // It waits for a day, so its first attempt is its last one.
   await telling.until(async () => await waiting() > 0, "a notice");
   await app.app.db.write((tx) =>
     tx.run("UPDATE notices SET created_at = created_at - ?", [DAY_MS], "any")

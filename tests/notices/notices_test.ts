@@ -1,4 +1,4 @@
-/** Sellers and the operator are told what they have to know, once each. */
+/** Sellers and the operator are notified of what they must know, once each. */
 import { Webhook } from "standardwebhooks";
 import {
   assert,
@@ -86,7 +86,7 @@ bothEngines.test("a seller ends its mail by the link in it, and has it again", a
     const { xml } = await app.call(path, { key: "op" });
     return textAt(xml, "sellers/seller/unsubscribed_at") !== "";
   };
-  // A program that checks mail looks at the link.
+  // A program that checks mail requests the link.
   const looked = await app.call(link, { key: null });
   assertEquals(looked.status, 200);
   assertMatch(looked.headers.get("content-type")!, /^text\/html/);
@@ -109,7 +109,7 @@ bothEngines.test("a seller ends its mail by the link in it, and has it again", a
     }
   }
   assertEquals(await shown(), true);
-  // The operator's attribute, sent again, does not send mails again.
+  // Setting the operator's attribute again sends no mail again.
   await telling.set("email", EMAIL);
   assertEquals(await shown(), true);
   await importOne(telling, product("A-2"), "unread.xml");
@@ -162,7 +162,7 @@ bothEngines.test("a webhook that fails is told at each of its stages, once", asy
   await stage(5 * DAY_MS, true);
   await telling.mailed(3);
   assertStringIncludes(mail.received[2].text, "We no longer call");
-  // It is over, and begins anew.
+  // The condition ended, and begins again.
   const kinds = async () => {
     const rows = await app.app.db.read((sql) =>
       sql.all<{ kind: string }>("SELECT kind FROM notices ORDER BY kind")
@@ -228,7 +228,7 @@ bothEngines.test("a seller is told at 80, 90 and 100 % of a quota, the operator 
     "Your quota is used up: 10 of 10",
   );
   assert(!mail.received[1].text.includes("90 %"));
-  // One less is no end.
+  // One point less does not end the notice.
   await app.call("/seller_api/products/P-1", { method: "DELETE" });
   await upload(10, 11);
   clock.setForward(HOUR_MS);

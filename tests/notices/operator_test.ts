@@ -1,4 +1,4 @@
-/** The operator is told of each trouble at once, and once. */
+/** The operator is notified of each problem at once, and once. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { DbError, type DbErrorKind } from "../../src/database/db.ts";
 import { systemDisk } from "../../src/lib/disk.ts";
@@ -12,7 +12,7 @@ import { OPERATOR_KEY, tell, type Telling } from "./support.ts";
 
 const AT_ONCE_MS = 15_000;
 
-/** Resolves when `count` of a type were told. */
+/** Resolves when `count` notices of a type were sent. */
 async function toldOnce(telling: Telling, type: string, count = 1) {
   await telling.until(
     () => telling.told(type).length >= count,
@@ -22,7 +22,7 @@ async function toldOnce(telling: Telling, type: string, count = 1) {
   return telling.told(type)[count - 1];
 }
 
-/** Resolves when no process sees anything any more. */
+/** Resolves when no process observes any problem any more. */
 async function over(telling: Telling): Promise<void> {
   await telling.until(async () => {
     const rows = await telling.app.app.db.read((sql) =>
@@ -41,7 +41,7 @@ Deno.test("a role that is not ready is told within 15 s, once until it is over",
   });
   const { app, clock } = telling;
   const ready = async () => (await fetch(`${app.url}/readyz`)).status === 200;
-  // Otherwise a worker that starts slowly is told, too.
+  // Otherwise a worker that starts slowly causes a notice, too.
   await telling.until(ready, "a service that is ready");
   store.meddle = ({ method }) => new Problem(503, "SlowDown").response(method);
   const image = `<images><image>${host.url}/good/a.png</image></images>`;
@@ -189,7 +189,7 @@ bothEngines.test("an endpoint that refuses is asked again under the same id, and
     deps: { disk: { ...systemDisk, freeShare } },
   });
   const { operator } = telling;
-  // A slow machine may be told of other trouble besides.
+  // A slow machine may cause other notices as well.
   operator.answering = () =>
     new Response(null, {
       status: telling.told("disk_low").length < 3 ? 500 : 204,

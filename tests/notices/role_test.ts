@@ -1,4 +1,4 @@
-/** Notices to the operator, whose server may be lost beneath the role. */
+/** Notices to the operator, while the database server may be lost. */
 import { assert, assertEquals } from "@std/assert";
 import { type Db, DbError, type ReadWrite } from "../../src/database/db.ts";
 import { systemDeps } from "../../src/deps.ts";
@@ -37,8 +37,8 @@ async function add(
 }
 
 /**
- * A role that has not been started, on a database of these parts. It sends to
- * the operator; with a mailer, to sellers instead.
+ * A role that is not started, on a database of these parts. It sends to the
+ * operator; with a mailer, to sellers instead.
  */
 function roleOn(
   { app, config: { dataDir } }: TestApp,

@@ -1,4 +1,4 @@
-/** What there is to tell is found, however much happens at once. */
+/** Everything that causes a notice is found, however much happens at once. */
 import { assertEquals } from "@std/assert";
 import { insertInto, type Param } from "../../src/database/db.ts";
 import { systemDeps } from "../../src/deps.ts";
@@ -25,7 +25,7 @@ bothEngines.test("what happens behind all that one read finds is told", async ()
       ...row,
       id: deps.ids.uuid(),
       sku: `B-${n}`,
-      // The last is another seller's.
+      // The last one belongs to another seller.
       seller_no: n > SEARCH_LIMIT ? 2 : 1,
       review_state: "rejected",
       review_at: n + deps.clock.now() - 2 * SEARCH_LIMIT,

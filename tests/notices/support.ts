@@ -1,4 +1,6 @@
-/** A service that tells sellers and its operator, with both of them. */
+/**
+ * A service that notifies sellers and its operator, with recipients for both.
+ */
 import type { Config } from "../../src/config.ts";
 import { boot, type BootOptions, type TestApp } from "../support/app.ts";
 import { assertEquals } from "@std/assert";
@@ -13,7 +15,7 @@ export const EMAIL = "orders@acme.example";
 /** Far below every time limit of the service. */
 const STEP_MS = 500;
 
-/** A clock that runs on by itself, and whose wall clock can be set forward. */
+/** A clock that advances by itself, and whose wall clock can be set forward. */
 class SettableClock extends RunningClock {
   #aheadMs = 0;
 
@@ -26,7 +28,7 @@ class SettableClock extends RunningClock {
   }
 }
 
-/** What the operator was sent. */
+/** The notices that the operator received. */
 export interface ToOperator extends Received {
   payload: { type: string; timestamp: string; data: Record<string, unknown> };
 }
@@ -52,7 +54,7 @@ export class Telling implements AsyncDisposable {
     this.clock = parts.clock;
   }
 
-  /** What the operator was told, by type. */
+  /** The notices to the operator, by type. */
   told(type: string): ToOperator[] {
     return this.operator.received
       .map((one) => ({ ...one, payload: JSON.parse(one.text) }))
@@ -60,9 +62,9 @@ export class Telling implements AsyncDisposable {
   }
 
   /**
-   * Resolves as soon as `condition` holds. Whenever nothing is under way, time
-   * passes at once; otherwise it passes as it does, so that a machine that
-   * stalls exceeds no time limit of the service.
+   * Resolves as soon as `condition` holds. While nothing is in progress, time
+   * advances at once; otherwise at its own pace, so that a machine that stalls
+   * exceeds no time limit of the service.
    */
   async until(
     condition: () => boolean | Promise<boolean>,
@@ -75,13 +77,13 @@ export class Telling implements AsyncDisposable {
     }, what);
   }
 
-  /** Lets so much time pass at once, as soon as nothing is under way. */
+  /** Advances the clock this far at once, as soon as nothing is in progress. */
   async leap(ms: number): Promise<void> {
     await until(() => this.#isAtRest(), "rest");
     this.clock.advance(ms);
   }
 
-  /** Lets so much time pass. */
+  /** Advances the clock this far. */
   async pass(ms: number): Promise<void> {
     const end = this.clock.monotonic() + ms;
     await this.until(() => this.clock.monotonic() >= end, `${ms} ms later`);
@@ -122,7 +124,7 @@ export class Telling implements AsyncDisposable {
   }
 }
 
-/** The settings of a service that tells. */
+/** The settings of a service that sends notices. */
 export function tellingConfig(
   { mail, operator }: Pick<Telling, "mail" | "operator">,
 ): Partial<Config> {
