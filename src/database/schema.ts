@@ -22,14 +22,17 @@ const QUEUE: Table["columns"] = {
 const LEASES = "(lease_until, lease_id) WHERE lease_id IS NOT NULL";
 
 // Bounds in the handbook that several tables share.
-const ONE_ROW = { bound: "one row, or one a job" };
-const ONE_TO_THREE = "one to three rows a seller";
+const ONE_ROW = { bound: "one row, or one for each job" };
+const ONE_TO_THREE = "one to three rows for each seller";
 const REFUSED =
-  "as `transactions`, at most 4 times `SELLER_BODY_LIMIT` bytes a seller";
-const DELIVERED = "`SELLER_KEEP_EVENTS_DAYS` after delivery, not delivered " +
-  "three times as long; 100 attempts each";
+  "as `transactions`, at most 4 times `SELLER_BODY_LIMIT` bytes for each " +
+  "seller";
+const DELIVERED =
+  "`SELLER_KEEP_EVENTS_DAYS` after delivery, three times as long if not " +
+  "delivered; 100 attempts each";
 const KEYS =
-  "100 in force or of the last day a seller makes, and 100 former ones";
+  "for each seller, 100 keys that are valid or less than a day old, and " +
+  "100 older ones";
 
 /**
  * Each table declares how long it keeps its rows, and what happens to those of
@@ -73,7 +76,8 @@ export const TABLES = {
       sellers_review_ending: "(id) WHERE review = 'ending'",
     },
     kept: {
-      bound: "the operator creates them; a removed one goes with all its rows",
+      bound:
+        "the operator creates them; a removed seller's rows are all deleted",
     },
     onSellerRemoval: "last",
   },
@@ -172,7 +176,7 @@ export const TABLES = {
       content: "text",
     },
     key: "seller_no, name",
-    kept: { bound: "50 a seller, each at most 32 KiB" },
+    kept: { bound: "50 for each seller, each at most 32 KiB" },
     onSellerRemoval: "rows",
   },
 
@@ -243,7 +247,7 @@ export const TABLES = {
           WHERE review_state IS NOT NULL`,
       products_review_ids: "(id) WHERE review_state IS NOT NULL",
     },
-    kept: { bound: "`SELLER_PRODUCT_LIMIT` a seller" },
+    kept: { bound: "`SELLER_PRODUCT_LIMIT` for each seller" },
     onSellerRemoval: "first",
   },
 
@@ -347,7 +351,7 @@ export const TABLES = {
     // Deleted together with files, which rows of several sellers share:
     // images/retention.ts.
     kept: {
-      bound: "those that products show or uploads name; others until " +
+      bound: "the images that products show or uploads name; others until " +
         "`SELLER_KEEP_IMAGES_DAYS` or `images prune --delete`",
     },
     onSellerRemoval: "rows",
@@ -425,9 +429,9 @@ export const TABLES = {
     // imports/retention.ts.
     kept: {
       bound:
-        "`SELLER_KEEP_UPLOADS_DAYS` after they were over; their documents, " +
-        "of at most `SELLER_IMPORT_LIMIT` bytes, until then, of a dry run a " +
-        "day longer, count against the image quota; then what was refused",
+        "`SELLER_KEEP_UPLOADS_DAYS` after their end; documents of at most " +
+        "`SELLER_IMPORT_LIMIT` bytes until the end, of a dry run a day " +
+        "longer, within the image quota; then only the refused products",
     },
     onSellerRemoval: "first",
   },
@@ -770,7 +774,8 @@ export const TABLES = {
     columns: { seller_no: "integer", image_id: "id", product_id: "id" },
     key: "seller_no, image_id",
     kept: {
-      bound: "changed images of which not every product has its number",
+      bound: "changed images whose products have not all got their change " +
+        "numbers",
     },
     onSellerRemoval: "rows",
   },
@@ -801,7 +806,7 @@ export const TABLES = {
     indexes: {
       webhooks_failing: "(failing_since) WHERE failing_since IS NOT NULL",
     },
-    kept: { bound: "one a trigger and seller" },
+    kept: { bound: "one for each trigger and seller" },
     onSellerRemoval: "rows",
   },
 
@@ -983,7 +988,9 @@ export const TABLES = {
     // Only notices that have ended are deleted; each kind declares when:
     // notices/retention.ts.
     kept: {
-      bound: "200 of a kind that wait, a seller; those of an end, 2 days",
+      bound:
+        "200 waiting ones of each kind for each seller; after their end 2 " +
+        "days",
     },
     onSellerRemoval: "rows",
   },
@@ -1062,7 +1069,7 @@ export const TABLES = {
       example: "text?",
     },
     key: "trigger_name",
-    kept: { bound: "one row a trigger" },
+    kept: { bound: "one row for each trigger" },
     onSellerRemoval: "never",
   },
 
@@ -1081,9 +1088,8 @@ export const TABLES = {
     },
     key: "id",
     kept: {
-      bound:
-        "a row for each change by an operator, and of a key by a seller, " +
-        "200 a day at most",
+      bound: "a row for each change by an operator, and for each change of a " +
+        "key by a seller, at most 200 a day",
     },
     onSellerRemoval: "never",
   },

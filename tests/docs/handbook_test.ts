@@ -134,7 +134,7 @@ Deno.test("the lines that chapters tell of the log are logged", async () => {
   for await (const text of sources(new URL("../../src/", import.meta.url))) {
     for (
       const [, event] of text.matchAll(
-        /(?:error|warn|info|logDone|log\[level\])\((?:\s*|context, )"(\w+)"/g,
+        /(?:error|warn|info|logDone|log\[level\])\((?:\s*|exchange, )"(\w+)"/g,
       )
     ) {
       logged.add(event);

@@ -243,7 +243,7 @@ Deno.test("Wix names images by files, and a discount is told", () => {
   assertEquals(images, "https://static.wixstatic.com/media/a~mv2.jpg");
   assertEquals(
     note,
-    "1 discount cannot be sent: prices are those without it.",
+    "1 discount cannot be sent: prices are sent without it.",
   );
 });
 

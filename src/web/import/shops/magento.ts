@@ -109,13 +109,13 @@ function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
       translations > 0 &&
         `${plural(translations, "row")} of other store views are left out.`,
       left > 0 &&
-        `${plural(left, "row")} of families, which only name their variants, ` +
+        `${plural(left, "row")} of parents, which only list their variants, ` +
           "are left out.",
       variants > 0 &&
         `${plural(variants, "variant")} ${
             variants === 1 ? "has" : "have"
           } description, categories and ` +
-          "images of their family, where they have none.",
+          "images of their parent, where they have none.",
     ),
   };
 }

@@ -123,7 +123,7 @@ export function* gatherFamilies(
     },
     note: sentences(
       images > 0 &&
-        `${plural(images, "row")} of images went to their products.`,
+        `${plural(images, "row")} of images joined to their products.`,
       variants > 0 &&
         `${
             plural(variants, "variant")

@@ -125,7 +125,7 @@ function* gather(
     table: all,
     note: sentences(
       discounts > 0 &&
-        `${plural(discounts, "discount")} cannot be sent: prices are those ` +
+        `${plural(discounts, "discount")} cannot be sent: prices are sent ` +
           "without it.",
       note,
     ),

@@ -152,7 +152,7 @@ function* gather(
     table: withRows(table, rows),
     note: sentences(
       parents.size > 0 &&
-        `${plural(parents.size, "row")} without a price, which only name ` +
+        `${plural(parents.size, "row")} without a price, which only list ` +
           "variations, are left out.",
       variations > 0 &&
         `${plural(variations, "variation")} have description, images and ` +
