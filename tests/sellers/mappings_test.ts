@@ -1,13 +1,15 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { MAPPING_BYTES, MAPPINGS_LIMIT } from "../../src/sellers/mappings.ts";
 import { boot } from "../support/app.ts";
+import { TestClock } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
 import { contract } from "../support/forms.ts";
 
 const PATH = "/seller_api/mappings";
 
 contract.test("mappings: one is kept, replaced, listed and deleted", async () => {
-  await using app = await boot();
+  const clock = new TestClock();
+  await using app = await boot({ deps: { clock } });
   const client = app.client();
   const mapping = {
     columns: [
@@ -28,12 +30,19 @@ contract.test("mappings: one is kept, replaced, listed and deleted", async () =>
   assertEquals(content, { name: "price list", ...mapping });
   assert(!Number.isNaN(Date.parse(updated_at)));
 
+  clock.advance(1_000);
   await client.putMapping({
     name: "a",
     mapping: { ...mapping, values: [] },
   });
   const { mapping: replaced } = await client.getMapping({ name: "a" });
   assertEquals(replaced.columns, mapping.columns);
+  assertEquals(Date.parse(replaced.updated_at), clock.now());
+  const other = app.client({ key: await app.addSeller("other") });
+  assertEquals((await other.listMappings()).mappings, []);
+  await other.putMapping({ name: "a", mapping: { columns: [], values: [] } });
+  await other.deleteMapping({ name: "a" });
+  assertEquals((await client.getMapping({ name: "a" })).mapping, replaced);
 
   await client.deleteMapping({ name: "a" });
   assertEquals((await app.call(`${PATH}/a`)).status, 404);
@@ -56,6 +65,11 @@ contract.test("mappings: their number and bytes are bounded", async () => {
   assertEquals(more.status, 422);
   assertStringIncludes(more.text, "quota_exceeded");
   assertEquals((await app.call(`${PATH}/one%20more`)).status, 404);
+  const key = await app.addSeller("other");
+  await app.client({ key }).putMapping({
+    name: "one more",
+    mapping: { columns: [], values: [] },
+  });
   // One of the name is replaced.
   assertEquals((await put("m0")).status, 200);
   const long = "x".repeat(MAPPING_BYTES);
@@ -94,7 +108,7 @@ contract.test("mappings: what is wrong with one is told", async () => {
       ],
       [
         "<mapping><columns/><values><value field='a'><b/></value></values></mapping>",
-        "text alone",
+        "only text",
       ],
     ]
   ) {
