@@ -101,6 +101,7 @@ contract.test("categories: uploads follow the rules, prices do not wait for them
   await using app = await boot(CONFIG);
   // Stored before there is a list.
   assertEquals((await app.upload(product("OLD", of("Free")))).status, 200);
+  await put(app, '<categories><category name="Home/Mud"/></categories>');
   await put(app, CATEGORIES_EXAMPLE);
   const refused = await app.upload(
     product("A", of("Home/Mug", "steel")) +
@@ -117,7 +118,8 @@ contract.test("categories: uploads follow the rules, prices do not wait for them
       ["3", "attributes", "attribute_required"],
     ],
   );
-  assertStringIncludes(refused.text, "Home/Mugs");
+  const [{ message }] = detailsOf(refused);
+  assertStringIncludes(message, "Home/Mugs", "of the list that is in force");
   assertStringIncludes(
     refused.text,
     "of which &quot;steel&quot; is the nearest",

@@ -114,6 +114,7 @@ bothEngines.test("sellers whose products satisfy the rules, and lists without da
     product("MUG", within("Mugs", "<gtin>4006381333931</gtin>")),
   );
   const begins = dayOf(clock.now() + 5 * DAY_MS);
+  await put(telling, '<categories><category name="Mugs"/></categories>');
   await put(
     telling,
     `<categories><category name="Mugs"><rule attribute="x" required="true"/>
