@@ -157,6 +157,25 @@ Deno.test("rules of categories: only a change of what they are about has to sati
   }
 });
 
+Deno.test("rules of categories: what is missing is told as it is written", () => {
+  const after = { ...FINE, gtin: null, images: [], attributes: [] };
+  const found = ruleFindings({
+    before: null,
+    after,
+    unread: new Set(),
+    syntax: SYNTAX.xml,
+    suggestions: new Suggestions(),
+  }, listOf(true, MUGS));
+  assertEquals(
+    found?.problems.map(({ message }) => /write (<[^ ]*>)/.exec(message)?.[1]),
+    [
+      "<gtin>",
+      "<attributes>",
+      "<images><image>…</image></images>",
+    ],
+  );
+});
+
 Deno.test("rules of categories: two that say the same are one problem", () => {
   const twice = ["A", "B"].map((name) => ({ ...MUGS, name }));
   const after = { ...FINE, gtin: null, categories: ["A", "B"] };

@@ -26,6 +26,7 @@ import { SCALARS } from "../../src/catalogue/fields.ts";
 import { xmlOfData } from "../../src/webhooks/event.ts";
 import { TRIGGER_EXAMPLES, TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { ENDPOINTS, ROUTES } from "../../src/http/routes.ts";
+import { IDEMPOTENCY_KEY } from "../../src/http/server/parameters.ts";
 import { type Answer, boot, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
@@ -637,6 +638,21 @@ bothForms.test("/readyz is asked with and without a key, as the contract says", 
     "readiness",
   );
   assertEquals((await app.call("/readyz", { key: "op" })).status, 200);
+});
+
+Deno.test("these operations take an Idempotency-Key", () => {
+  const keyed = ENDPOINTS.filter(({ parameters = [] }) =>
+    parameters.includes(IDEMPOTENCY_KEY)
+  );
+  assertEquals(keyed.map(({ operation }) => operation).sort(), [
+    "beginImport",
+    "putAttribute",
+    "storeImport",
+    "undoImport",
+    "undoUpload",
+    "uploadAttributes",
+    "uploadProducts",
+  ]);
 });
 
 Deno.test("each list with a next takes it as after", () => {
