@@ -63,6 +63,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [30, "who waits for an import was not told of its images"],
     [82649671, "the use of a key was noted after its seller was removed"],
     [7300101, "a wait ended with an event that nobody had handed in"],
+    [8200062, "keys of changes by difference outlived their seller"],
     [79000702, "imports were copied while a process was writing"],
     [188134729, "the undo of an import asked for an image that waited"],
   ];
