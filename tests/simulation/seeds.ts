@@ -65,5 +65,6 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [7300101, "a wait ended with an event that nobody had handed in"],
     [8200062, "keys of changes by difference outlived their seller"],
     [79000702, "imports were copied while a process was writing"],
+    [79000659, "a read waited for two portions of another seller's work"],
     [188134729, "the undo of an import asked for an image that waited"],
   ];
