@@ -323,7 +323,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<string>;
 
   /**
-   * Cancel an import. Products that are not stored yet are not stored. Stored ones can be undone. A finished dry run is deleted with its document.
+   * Cancel an import. Products not stored yet will not be stored. Stored ones can be undone. A finished dry run is deleted with its document.
    *
    * `DELETE /seller_api/imports/:import_id`
    */
@@ -392,7 +392,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
 
   /**
-   * List products. In the order of creation, so that paging repeats and misses no product while others are written; in another order, a product that changes meanwhile may be repeated or missed. By title, price, quantity and updated_at, at most 20000 products are sorted. The content of <products> can be uploaded unchanged. With a filter, a page may be short or empty before the end: continue while there is a <next>.
+   * List products. In the order of creation, so that paging repeats and misses no product while others are written; in another order, a product that changes meanwhile may be repeated or missed. By title, price, quantity and updated_at, up to 20000 products are sorted. The content of <products> can be uploaded unchanged. With a filter, a page may be short or empty before the end: continue while there is a <next>.
    *
    * `GET /seller_api/products`
    */
@@ -661,7 +661,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ mapping: Mapping }>;
 
   /**
-   * Store a mapping. What the columns of a table are, by a name of yours. It takes the place of one of that name; 50 are kept, each up to 32 KiB.
+   * Store a mapping. Stores the fields of a table's columns under a name that you choose. Replaces a mapping with the same name. At most 50 are stored, each up to 32 KiB.
    *
    * `PUT /seller_api/mappings/:name`
    */
@@ -770,7 +770,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ key: NewKey }>;
 
   /**
-   * Refused requests. The last 1000 of a seller and 30 days, newest first: what was refused with a 4xx, and why. Equal refusals within a minute are one entry; no code takes more than half of what is kept.
+   * Refused requests. Requests refused with a 4xx, with the reasons. The last 1000 of each seller, for 30 days, newest first. Equal refusals within a minute are one entry; at most half of the entries have the same code.
    *
    * `GET /seller_api/refusals`
    */
@@ -1140,7 +1140,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Refused requests of sellers. The last 1000 of a seller and 30 days, newest first.
+   * Refused requests of sellers. Requests of sellers refused with a 4xx. The last 1000 of each seller, for 30 days, newest first.
    *
    * `GET /operator_api/refusals`
    */
@@ -1261,7 +1261,7 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
+      /** only for the operator; `ok`, or `failed: ` with the reason; `partly` while one of several servers of the database is unreachable */
       checks?: {
         database?: string;
         queues?: string;
@@ -1285,7 +1285,7 @@ export interface Operations {
   ): Promise<
     {
       status: "alive" | "ready" | "unavailable";
-      /** to the operator alone; `ok`, or `failed: ` and why; `partly` while one of several servers of the database is away */
+      /** only for the operator; `ok`, or `failed: ` with the reason; `partly` while one of several servers of the database is unreachable */
       checks?: {
         database?: string;
         queues?: string;

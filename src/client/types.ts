@@ -411,7 +411,7 @@ export interface Import {
   import_id: string;
   /** the name given */
   name?: string;
-  /** `images`: everything is stored, and images are being fetched */
+  /** `images`: everything is stored, and images are being downloaded */
   status:
     | "checking"
     | "refused"
@@ -423,7 +423,7 @@ export interface Import {
     | "failed";
   created_at: string;
   finished_at: string | null;
-  /** percent of checking, storing and fetching images */
+  /** percent of checking, storing and downloading images */
   progress: number;
   /** `total` counts all products of the document */
   products: ProductCounts;
@@ -751,7 +751,7 @@ export interface Account {
   image_quota: number | null;
   /** where notices are sent; empty: nowhere */
   email: string;
-  /** since when the seller wants no notices there */
+  /** when the seller unsubscribed from notices */
   unsubscribed_at: string | null;
   /** which products an operator reviews */
   review: "none" | "new" | "changes";
@@ -770,7 +770,7 @@ export interface Account {
   last_used_at: string | null;
   /** the key of this request */
   key_id?: string;
-  /** CIDRs from which our HEADs, downloads and deliveries come; none: ask the operator */
+  /** networks of the service's HEADs, downloads and deliveries; if empty, ask the operator */
   source_addresses: string[];
 }
 
@@ -787,7 +787,7 @@ export interface Seller {
   image_quota: number | null;
   /** where notices are sent; empty: nowhere */
   email: string;
-  /** since when the seller wants no notices there */
+  /** when the seller unsubscribed from notices */
   unsubscribed_at: string | null;
   /** which products an operator reviews */
   review: "none" | "new" | "changes";
@@ -935,7 +935,7 @@ export interface Hour {
 export interface Disk {
   holds: "data" | "images";
   free_percent: number;
-  /** true: less than 10 % is free; stays true until 12 % are free */
+  /** true: less than 10 % is free; stays true until 12 % is free */
   low?: boolean;
 }
 

@@ -222,11 +222,11 @@ const IMPORT = named(
   one(
     "status",
     word(IMPORT_STATUSES),
-    "`images`: everything is stored, and images are being fetched",
+    "`images`: everything is stored, and images are being downloaded",
   ),
   one("created_at", TIME),
   one("finished_at", TIME_OR_EMPTY),
-  one("progress", COUNT, "percent of checking, storing and fetching images"),
+  one("progress", COUNT, "percent of checking, storing and downloading images"),
   one(
     "products",
     PRODUCT_COUNTS,
@@ -449,7 +449,7 @@ const SELLER_PARTS = [
   one(
     "unsubscribed_at",
     TIME_OR_EMPTY,
-    "since when the seller wants no notices there",
+    "when the seller unsubscribed from notices",
   ),
   one("review", word(REVIEW_POLICIES), "which products an operator reviews"),
   one("products", COUNT, "stored"),
@@ -479,8 +479,8 @@ const ACCOUNT = named(
   one(
     "source_addresses",
     elements(many("source_address", STRING)),
-    "CIDRs from which our HEADs, downloads and deliveries come; " +
-      "none: ask the operator",
+    "networks of the service's HEADs, downloads and deliveries; if empty, " +
+      "ask the operator",
   ),
 );
 
@@ -587,7 +587,7 @@ const DISK = named(
   maybe(
     "low",
     BOOLEAN,
-    "true: less than 10 % is free; stays true until 12 % are free",
+    "true: less than 10 % is free; stays true until 12 % is free",
   ),
 );
 
@@ -742,9 +742,9 @@ export const ANSWERS = {
         maybe("queues", STRING),
         ...QUEUE_NAMES.map((queue) => maybe(QUEUES[queue].role, STRING)),
       ),
-      "to the operator alone; `ok`, or `failed: ` and why; `partly` " +
-        "while one " +
-        "of several servers of the database is away",
+      "only for the operator; `ok`, or `failed: ` with the reason; " +
+        "`partly` while one of several servers of the database is " +
+        "unreachable",
     ),
     maybe("backlog", BACKLOG),
   ],

@@ -225,9 +225,9 @@ function environmentFile(): string {
     { variable, fallback, meaning },
   ) => `# ${meaning}\n#${variable}=${fallback}\n`);
   return [
-    "# /etc/seller-interface.env, owner root, mode 600. A setting without a #\n" +
-    "# counts; the others have the value shown. Put single quotes ('…') around\n" +
-    "# a value with a space or a character that a shell would read.\n",
+    "# /etc/seller-interface.env, owner root, mode 600. Remove the # of a\n" +
+    "# setting to change it; the values shown are the defaults. Put single\n" +
+    "# quotes ('…') around a value with a space or a character of the shell.\n",
     ...settings,
   ].join("\n");
 }

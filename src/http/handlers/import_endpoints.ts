@@ -354,8 +354,7 @@ export const getRefusedOfImport = endpoint({
 export const cancelImport = endpoint({
   operation: "cancelImport",
   title: "Cancel an import",
-  about:
-    "Products that are not stored yet are not stored. Stored ones can be " +
+  about: "Products not stored yet will not be stored. Stored ones can be " +
     "undone. A finished dry run is deleted with its document.",
   answers: ["success"],
   errors: ["conflict"],

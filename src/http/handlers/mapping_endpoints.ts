@@ -18,8 +18,10 @@ import { endpoint } from "../server/route.ts";
 export const putMapping = endpoint({
   operation: "putMapping",
   title: "Store a mapping",
-  about: "What the columns of a table are, by a name of yours. It takes the " +
-    `place of one of that name; ${MAPPINGS_LIMIT} are kept, each up to 32 KiB.`,
+  about:
+    "Stores the fields of a table's columns under a name that you choose. " +
+    "Replaces a mapping with the same name. At most " +
+    `${MAPPINGS_LIMIT} are stored, each up to 32 KiB.`,
   sends: { root: "mapping", example: MAPPING_EXAMPLE },
   answers: ["success"],
 }, async ({ services, seller, params, document }) => {

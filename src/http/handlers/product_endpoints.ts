@@ -85,7 +85,7 @@ export const listProducts = endpoint({
   about: "In the order of creation, so that paging repeats and misses no " +
     "product while others are written; in another order, a product that " +
     "changes meanwhile may be repeated or missed. By title, price, quantity " +
-    `and updated_at, at most ${RANKED_PRODUCTS} products are sorted. The ` +
+    `and updated_at, up to ${RANKED_PRODUCTS} products are sorted. The ` +
     "content of <products> can be uploaded unchanged. With a filter, a page " +
     "may be short or empty before the end: continue while there is a <next>.",
   parameters: [

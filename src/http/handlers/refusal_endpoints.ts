@@ -24,7 +24,7 @@ import {
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 
-const KEPT = `The last ${KEPT_REFUSALS} of a seller and ` +
+const KEPT = `The last ${KEPT_REFUSALS} of each seller, for ` +
   `${KEPT_REFUSAL_DAYS} days, newest first`;
 const FILTERS = [
   FROM_TIME,
@@ -40,8 +40,9 @@ export const listRefusals = endpoint({
   operation: "listRefusals",
   title: "Refused requests",
   about:
-    `${KEPT}: what was refused with a 4xx, and why. Equal refusals within ` +
-    "a minute are one entry; no code takes more than half of what is kept.",
+    `Requests refused with a 4xx, with the reasons. ${KEPT}. Equal refusals ` +
+    "within a minute are one entry; at most half of the entries have the " +
+    "same code.",
   parameters: FILTERS,
   answers: ["refusals"],
 }, (exchange) => pageOfRefusals(exchange, exchange.seller.no));
@@ -49,7 +50,7 @@ export const listRefusals = endpoint({
 export const listAllRefusals = endpoint({
   operation: "listAllRefusals",
   title: "Refused requests of sellers",
-  about: `${KEPT}.`,
+  about: `Requests of sellers refused with a 4xx. ${KEPT}.`,
   parameters: [SELLER, ...FILTERS],
   answers: ["refusals"],
   errors: ["not_found"],
