@@ -18,8 +18,8 @@ export interface Hour {
 }
 
 const COUNT = query(({ slot }) =>
-  `INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (?, ?, ?, ${slot}, ?)
-   ON CONFLICT (seller_no, hour, name, shard) DO UPDATE SET n = hourly_counts.n + excluded.n`
+  `INSERT INTO hourly_counts (seller_no, hour, name, slot, n) VALUES (?, ?, ?, ${slot}, ?)
+   ON CONFLICT (seller_no, hour, name, slot) DO UPDATE SET n = hourly_counts.n + excluded.n`
 );
 
 /** Adds `n` to the count of the hour of `at` (Unix milliseconds). */

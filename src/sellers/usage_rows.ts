@@ -117,9 +117,9 @@ const insertUsage = (
   slotOf: (dialect: Dialect) => string,
 ) =>
   query((dialect) =>
-    `INSERT INTO seller_usage (seller_no, resource, shard, used)
+    `INSERT INTO seller_usage (seller_no, resource, slot, used)
      VALUES (?, '${resource}', ${slotOf(dialect)}, ?)
-     ON CONFLICT (seller_no, resource, shard)
+     ON CONFLICT (seller_no, resource, slot)
        DO UPDATE SET used = seller_usage.used + excluded.used`
   );
 const INSERT: Record<Resource, Query> = {

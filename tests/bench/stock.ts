@@ -73,7 +73,7 @@ function fillings(
     }, 'p-' || (i / ${sellers}), i + 1, 'active', 1,
        1, 1, 'in_stock', '100.50', 'SEK', 'new', 'Chair ' || i, '[]', ${images},
        '[]', '${"x".repeat(300)}' FROM ${all}`,
-    `INSERT INTO seller_usage (seller_no, resource, shard, used)
+    `INSERT INTO seller_usage (seller_no, resource, slot, used)
      SELECT seller_no, 'products', 0, ${
       Math.ceil(products / sellers)
     } FROM sellers`,

@@ -158,7 +158,7 @@ for (
     assertEquals(await target.write((tx) => tx.run(change, [value], "any")), 1);
     await source.write((tx) =>
       tx.run(
-        "INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (0, 0, 'z', 0, 1)",
+        "INSERT INTO hourly_counts (seller_no, hour, name, slot, n) VALUES (0, 0, 'z', 0, 1)",
         [],
         "any",
       )
@@ -174,7 +174,7 @@ Deno.test("copy: a target with more rows than its source is refused", async () =
   await copy(source, target);
   await target.write((tx) =>
     tx.run(
-      "INSERT INTO hourly_counts (seller_no, hour, name, shard, n) VALUES (0, ?, 'z', 0, 1)",
+      "INSERT INTO hourly_counts (seller_no, hour, name, slot, n) VALUES (0, ?, 'z', 0, 1)",
       [
         2 ** 45,
       ],

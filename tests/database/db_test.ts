@@ -15,6 +15,7 @@ import {
   CONFLICT_TRIES,
   type Db,
   DbError,
+  type DialectQuery,
   insertInto,
   type Sql,
   type Tx,
@@ -32,6 +33,8 @@ import { until } from "../support/clock.ts";
 import { Random, seedFrom } from "../support/random.ts";
 import { sharedServer } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
+import { createTables, type Table } from "../../src/database/table.ts";
+import firstSchema from "./first_schema.json" with { type: "json" };
 import { changeHorizon } from "../../src/database/change_feed.ts";
 
 interface Engine {
@@ -711,7 +714,7 @@ onEach(
   "a database of a version before the first release is refused, and kept",
   async (db, reopen, setVersion) => {
     await db.write(add("a", 7));
-    for (const version of [1, 27, 116]) {
+    for (const version of [1, 27, 116, 213]) {
       await db.close();
       await setVersion(version);
       const refused = await assertRejects(() => reopen(), DbError);
@@ -767,125 +770,48 @@ onEach(
   },
 );
 
-/** Removes what migrations add. */
-const FORMER_SCHEMA = `
-  DROP TABLE import_images;
-  DROP TABLE category_list;
-  DROP TABLE categories;
-  DROP TABLE trigger_meanings;
-  ALTER TABLE imports DROP COLUMN warnings;
-  ALTER TABLE import_parts DROP COLUMN warnings;
-  ALTER TABLE transactions DROP COLUMN warnings;
-  ALTER TABLE refusals DROP COLUMN times;
-  ALTER TABLE refusals DROP COLUMN key_id;
-  ALTER TABLE refusals DROP COLUMN client;
-  ALTER TABLE products DROP COLUMN handling_days;
-  DROP INDEX deleted_products_of_seller;
-  ALTER TABLE transactions DROP COLUMN key_id;
-  ALTER TABLE imports DROP COLUMN key_id;
-  DROP INDEX imports_documents;
-  ALTER TABLE imports DROP COLUMN document;
-  ALTER TABLE imports DROP COLUMN shows_former;
-  ALTER TABLE import_parts DROP COLUMN former;
-  ALTER TABLE imports DROP COLUMN copied_to;
-  ALTER TABLE imports DROP COLUMN root;
-  ALTER TABLE import_problems DROP COLUMN sent;
-  ALTER TABLE operator_keys DROP COLUMN expires_at;
-  ALTER TABLE operator_keys DROP COLUMN networks;
-  ALTER TABLE transactions DROP COLUMN name;
-  ALTER TABLE refusals DROP COLUMN name;`;
+/** The tables and indexes of a database. */
+async function schemaOf(db: Db): Promise<unknown> {
+  const columns: DialectQuery = {
+    sqlite: `SELECT tables.name AS "table", columns.name, columns.type,
+        columns."notnull", columns.dflt_value, columns.pk
+      FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+      WHERE tables.type = 'table' ORDER BY 1, 2`,
+    postgres: `SELECT table_name, column_name, data_type, collation_name,
+        is_nullable, column_default
+      FROM information_schema.columns WHERE table_schema = 'public'
+      ORDER BY 1, 2`,
+  };
+  const indexes: DialectQuery = {
+    sqlite: `SELECT tbl_name, name, sql FROM sqlite_master
+      WHERE type = 'index' ORDER BY 1, 2`,
+    postgres: `SELECT tablename, indexname, indexdef FROM pg_indexes
+      WHERE schemaname = 'public' ORDER BY 1, 2`,
+  };
+  return await db.read(async (sql) => ({
+    columns: await sql.all(columns),
+    indexes: await sql.all(indexes),
+  }));
+}
 
-onEach(
-  "a database of the first version gets the columns and indexes of now",
-  async (db, reopen, setVersion) => {
-    const before: Migration = {
-      name: "a database of the first version",
-      sql: `${FORMER_SCHEMA}
-        INSERT INTO refusals (seller_no, id, at, status, code, message, more,
-          details)
-        VALUES (1, 'a', 5, 404, 'not_found', '', 0, '[]');`,
-    };
-    db = await reopen([...COUNTERS, MIGRATIONS[0], before]);
-    await db.close();
-    await setVersion(versionAfter(MIGRATIONS.slice(0, 1)));
-    db = await reopen(MIGRATIONS);
-    assertEquals(
-      await db.read((sql) =>
-        sql.all("SELECT id, times, key_id, client FROM refusals")
-      ),
-      [{ id: "a", times: 1, key_id: "", client: "" }],
-    );
-    await db.write(async (tx) => {
-      // Fails if the index is missing, or if the other one exists.
-      await tx.run("DROP INDEX deleted_products_of_seller", [], "any");
-      await tx.run(
-        "CREATE INDEX products_gtin ON products (seller_no, gtin, id)",
-        [],
-        "any",
-      );
-    });
-  },
-);
-
-onEach(
-  "image counts of imports are made of the transactions that are there",
-  async (db, reopen, setVersion) => {
-    const ids = [1, 2, 3, 4].map((n) =>
-      `0000000${n}-0000-7000-8000-000000000000`
-    );
-    const imports = ids.slice(0, 2).map((id) =>
-      `INSERT INTO imports (seller_no, id, state, accept_valid, dry_run,
-         keep_changed, created_at)
-       VALUES (1, '${id}', 'completed', 0, 0, 0, 5);`
-    );
-    const transactions = ids.slice(2).map((id, n) =>
-      `INSERT INTO transactions (seller_no, id, created_at, finished_at,
-         products_created, products_updated, products_unchanged,
-         products_deleted, products_refused, images_pending, images_stored,
-         images_reused, images_failed, import_id, results)
-       VALUES (1, '${id}', 5, ${6 + n}, 0, 0, 0, 0, 0, ${n}, 2, 3, 4,
-         '${ids[0]}', '');`
-    );
-    const before: Migration = {
-      name: "a database of the former version",
-      sql: `${FORMER_SCHEMA}
-        INSERT INTO sellers (seller_no, id, name, webhook_secret, status,
-          created_at)
-        VALUES (1, '${ids[0]}', 'a', 's', 'active', 5);
-        ${[...imports, ...transactions].join("\n")}`,
-    };
-    db = await reopen([...COUNTERS, MIGRATIONS[0], before]);
-    await db.close();
-    await setVersion(versionAfter(MIGRATIONS.slice(0, 1)));
-    db = await reopen(MIGRATIONS);
-    assertEquals(
-      await db.read((sql) =>
-        sql.all(
-          `SELECT import_id, pending, stored, reused, failed, settled_at
-           FROM import_images ORDER BY import_id`,
-        )
-      ),
-      [
-        {
-          import_id: ids[0],
-          pending: 1,
-          stored: 4,
-          reused: 6,
-          failed: 8,
-          settled_at: 7,
-        },
-        {
-          import_id: ids[1],
-          pending: 0,
-          stored: 0,
-          reused: 0,
-          failed: 0,
-          settled_at: null,
-        },
-      ],
-    );
-  },
-);
+for (const { name, place } of ENGINES) {
+  Deno.test(`${name}: migrations turn the schema of the first release into that of a new database`, async () => {
+    await using old = await temporaryFolder();
+    await using young = await temporaryFolder();
+    const former = await place(old.path);
+    const tables = firstSchema as unknown as readonly Table[];
+    const first = { name: "the schema", sql: createTables(tables) };
+    await (await former.open([first])).close();
+    const upgraded = await former.open(MIGRATIONS);
+    const created = await (await place(young.path)).open(MIGRATIONS);
+    try {
+      assertEquals(await schemaOf(upgraded), await schemaOf(created));
+    } finally {
+      await upgraded.close();
+      await created.close();
+    }
+  });
+}
 
 onEach(
   "run() counts rows by the commit, also if nobody awaits it, and undoes the write when it fails",
