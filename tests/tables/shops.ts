@@ -1160,14 +1160,18 @@ function jtl(draws: Draws): Grid {
   const money = (hundredths: number) => point(hundredths).replace(".", ",");
   return flat(catalogue, [
     { name: "Artikelnummer", states: ["sku"], of: ({ sku }) => sku },
-    { name: "HAN", of: ({ mpn }) => mpn },
+    { name: "HAN", states: ["mpn"], of: ({ mpn }) => mpn },
     { name: "GTIN", states: ["gtin"], of: ({ gtin }) => gtin },
     { name: "Artikelname", states: ["title"], of: ({ title }) => title },
     {
       name: "Netto-VK",
       of: ({ price }) => money(Math.round(price / 1.19)),
     },
-    { name: "Brutto-VK", states: ["price"], of: ({ price }) => money(price) },
+    {
+      name: draws.of(["Brutto-VK", "Std. VK Brutto"]),
+      states: ["price"],
+      of: ({ price }) => money(price),
+    },
     {
       name: "UVP",
       states: ["compare_at_price"],
