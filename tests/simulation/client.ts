@@ -165,7 +165,8 @@ export class ClientConnection {
     let unread = 0;
     for (let count = 0; this.#reader !== null; count++) {
       if (count === most) return;
-      const chunk = await this.#reader.read();
+      const chunk = await this.#reader.read().catch(() => null);
+      if (chunk === null) return this.#break();
       if (chunk.done) break;
       this.#chunks.push(chunk.value);
       this.#server.passed(chunk.value.length);
@@ -184,6 +185,13 @@ export class ClientConnection {
     this.#isSent = true;
     this.#server.sent();
     this.#scheduler.after(this.#latency(), () => this.#finish(answer));
+  }
+
+  /** The service has cut the answer off. */
+  #break(): void {
+    this.#isSent = true;
+    this.#server.sent();
+    this.#scheduler.after(this.#latency(), () => this.#finish(null));
   }
 
   #leave(): void {

@@ -198,18 +198,20 @@ export class KeyClient implements Actor {
     const reply = await caller.once(this.#name, call, random);
     const now = stage.scheduler.time;
     const endedAt = await end;
-    if (typeof reply === "string" || this.#seller.removed) return;
+    if (this.#seller.removed) return;
     if (world.jumps || trouble.anySince(begun - SHORT_MS)) return;
-    if (reply.status === 429 || reply.status === 503) return;
+    const status = typeof reply === "string" ? null : reply.status;
+    const answer = typeof reply === "string" ? reply : reply.text;
+    if (status === 429 || status === 503) return;
     hold(
       now <= endedAt + LATE_MS,
       "true",
       `a ${isStream ? "stream" : "request that waits"} ends with its key`,
-      { endedAt, now, isRevoked, answer: reply.text },
+      { endedAt, now, isRevoked, answer },
     );
-    if (reply.status === 401) sometimes("a key ended under a wait");
-    const isCut = reply.status === 200 && !reply.text.includes("event: final");
-    if (isStream && isCut) sometimes("a key ended under a stream");
+    if (status === 401) sometimes("a key ended under a wait");
+    const isWhole = answer.includes("event: final");
+    if (isStream && !isWhole) sometimes("a key ended under a stream");
   }
 
   /** Revokes a key in a while; resolves with the time at which it is. */
