@@ -1,9 +1,9 @@
-/** How the service begins, and who can read what it keeps. */
+/** The start of the service, and who can read its files. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { boot, product, textAt } from "./support/app.ts";
 import { ImageHost } from "./support/image_host.ts";
 
-/** Paths below a folder that not only their owner can use. */
+/** Paths below a folder that others than their owner can use. */
 function sharedPaths(folder: string): string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
     const path = `${folder}/${name}`;

@@ -1,4 +1,4 @@
-/** `deno task build`, in a copy of the source without what it makes. */
+/** `deno task build`, in a copy of the source without built files. */
 import { assert, assertEquals } from "@std/assert";
 import { temporaryFolder } from "./support/process.ts";
 
@@ -18,7 +18,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** The source as a checkout has it. */
+/** The source as after a checkout. */
 async function checkout(root: string): Promise<void> {
   await copyFolder(`${ROOT}src`, `${root}/src`);
   await copyFolder(`${ROOT}tests/support`, `${root}/tests/support`);
@@ -42,7 +42,7 @@ function build(root: string): Promise<string> {
   return run(root, "run", "-A", "src/build.ts");
 }
 
-/** A number for each built file, another one after it is built again. */
+/** A number for each built file, which changes when it is built again. */
 function versions(root: string): (number | null)[] {
   return BUILT.map((path) => Deno.statSync(`${root}/${path}`).ino);
 }

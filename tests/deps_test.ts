@@ -13,7 +13,7 @@ Deno.test("ids are UUIDs of version 7, in the order in which they were made", ()
     assertEquals(id[14], "7");
     assert("89ab".includes(id[19]), id);
     const ms = parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-    // Each further 4,096 of one millisecond borrow the next one.
+    // Each further 4,096 ids of one millisecond use the next millisecond.
     assert(ms >= before && ms <= after + 5, id);
   }
 });

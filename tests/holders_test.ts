@@ -1,4 +1,7 @@
-/** The register knows all that holds something while work is in progress. */
+/**
+ * The register contains everything that holds resources while work is in
+ * progress.
+ */
 import { assertEquals } from "@std/assert";
 import { QUEUE_NAMES } from "../src/jobs/queues.ts";
 import { boot, product } from "./support/app.ts";
@@ -33,7 +36,8 @@ const MADE: Record<string, readonly string[]> = {
   ],
   "database/postgres/engine.ts SpreadDb": ["database"],
   "http/server/request_handler.ts BodySender": ["answers"],
-  // In another thread, which tells the role of its jobs and how long they wait.
+  // In another thread, which reports its jobs and how long they wait to the
+  // role.
   "images/worker/worker.ts ImageWorker": ["images"],
   "images/worker/image_worker.ts Outbound": ["images"],
   "images/storage/disk_call.ts WaitList": ["image_store"],
@@ -45,16 +49,16 @@ const MADE: Record<string, readonly string[]> = {
   "net/outbound.ts WaitList": ["outbound", "deliveries"],
   "webhooks/worker/role.ts Outbound": ["deliveries"],
   "notices/worker/role.ts Outbound": ["notices"],
-  // Made for one call and closed after it.
+  // Created for one call and closed after it.
   "net/guard.ts Outbound": [],
-  // For one command.
+  // Only for one command.
   "cli/object.ts S3Client": [],
   "object_storage/client.ts WaitList": ["image_store", "images"],
 };
-/** Maps and counts, which are no classes of their own. */
+/** Maps and counts, which have no class. */
 const OTHERS = ["keys", "requests"];
 
-/** Reports classes that hold something, and what is made with `new`. */
+/** Reports classes that hold something, and what is created with `new`. */
 const MAKERS: Deno.lint.Plugin = {
   name: "holders",
   rules: {

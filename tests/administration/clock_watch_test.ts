@@ -14,8 +14,8 @@ const HOUR = 3_600_000;
 const LOOK_MS = 1_000;
 
 /**
- * Two watches of a role that the first has; tells which moved the times, and
- * whom it woke.
+ * Two watches of a role that the first one has; returns which of them moved the
+ * times, and which it woke.
  */
 async function watching(
   clock: { setBack: number } & TestClock,

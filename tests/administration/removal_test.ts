@@ -1,4 +1,7 @@
-/** A removed seller: unknown at once, and then without a trace but tombstones. */
+/**
+ * A removed seller: unknown at once, and finally without any rows but
+ * tombstones.
+ */
 import {
   assert,
   assertEquals,
@@ -43,7 +46,7 @@ async function keysOf(app: TestApp): Promise<SellerKeys> {
   return { id: app.sellerId, no };
 }
 
-/** The tables that name a seller anywhere, by its id or its number. */
+/** The tables that refer to a seller by its id or its number. */
 async function tablesWith(db: Db, { id, no }: SellerKeys): Promise<string[]> {
   const found: string[] = [];
   for (const { name } of TABLES) {
@@ -81,7 +84,7 @@ async function fill(app: TestApp, hostUrl: string): Promise<Answer> {
   );
   assertEquals(uploaded.status, 200, uploaded.text);
   assertEquals((await app.upload(refused)).status, 422);
-  // The use of its key belongs neither to an upload nor to an import.
+  // The use of its key belongs to neither an upload nor an import.
   const sold = await app.call(
     "/seller_api/products/A-3/attribute/quantity/-1?change=true",
     { method: "PUT", headers: { "Idempotency-Key": "sold" } },
@@ -91,7 +94,7 @@ async function fill(app: TestApp, hostUrl: string): Promise<Answer> {
     method: "PUT",
     body: "<mapping/>",
   });
-  await app.call("/seller_api/refusals"); // writes what was noted
+  await app.call("/seller_api/refusals"); // writes pending changes
   const event = await operate(
     app,
     "events",
@@ -107,7 +110,7 @@ function images(hostUrl: string, name: string): string {
   return `<images><image>${hostUrl}/good/${name}.png</image></images>`;
 }
 
-/** Removes the files that no row names, so many minutes from now. */
+/** Deletes the files to which no row refers, this many minutes from now. */
 async function sweepFiles(
   { app: { db }, config }: TestApp,
   minutes = 0,
@@ -123,7 +126,7 @@ async function sweepFiles(
   );
 }
 
-/** Removes the files that no row names; answers the URLs that are left. */
+/** Deletes the files to which no row refers; returns the remaining URLs. */
 async function imagesLeft(app: TestApp): Promise<string[]> {
   const { db } = app.app;
   await sweepFiles(app);
@@ -170,7 +173,8 @@ contract.test("removed: unknown and its name free at once, then a tombstone for 
       (await app.call("/seller_api/products")).status === 401;
   }, "401");
   assertEquals(ended, 401);
-  // In steps of a second: a portion that met a conflict is tried a minute later.
+  // In steps of a second, because a portion after a conflict is repeated a
+  // minute later.
   await until(async () => {
     clock.advance(1_000);
     return (await tablesWith(app.app.db, seller)).length === 1;
@@ -187,14 +191,14 @@ contract.test("removed: unknown and its name free at once, then a tombstone for 
 });
 
 contract.test("removed: a refusal that was noted before is not written after", async () => {
-  const clock = new TestClock(); // Stands still: nothing is written by itself.
+  const clock = new TestClock(); // Stands still, so nothing is written by itself.
   await using app = await boot({ config: OPERATOR, deps: { clock } });
   assertEquals((await app.upload("<product/>")).status, 422);
   const seller = await keysOf(app);
   await operate(app, "sellers/acme", "DELETE");
   await Array.fromAsync(sweepRemovedSellers(app.app));
   const key = await app.addSeller("next"); // not with the number of this one
-  await operate(app, "refusals"); // writes what was noted
+  await operate(app, "refusals"); // writes pending changes
   assertEquals(await tablesWith(app.app.db, seller), []);
   const refusals = await app.call("/seller_api/refusals", { key });
   assertStringIncludes(refusals.text, "<refusals/>");
@@ -217,7 +221,7 @@ contract.test("removed: images of others stay, and a crash in the middle loses n
     body: `<products>${product("B", images(host.url, "both"))}</products>`,
   });
   assertEquals(beside.status, 200, beside.text);
-  // Its image has the same bytes, which are in one file.
+  // Its image has the same bytes, which are stored in one file.
   const id = textAt(beside.xml, "transaction_id");
   const path = `/seller_api/bulk_products/${id}?wait=10`;
   const stored = await app.call(path, { key: other });
@@ -271,7 +275,7 @@ contract.test("removed: a file that is young or still being fetched goes, too", 
       .join(""),
   );
   assertEquals(uploaded.status, 200, uploaded.text);
-  // Another seller's image, which is being fetched all the time.
+  // An image of another seller that is always being fetched.
   const other = await app.addSeller("other");
   await app.call("/seller_api/bulk_products?v=1.1", {
     method: "POST",
@@ -352,7 +356,7 @@ bothEngines.test("removed, or reviewed no more: a seller whose server is away ho
 
 contract.test("removed: its pending images go", async () => {
   await using host = new ImageHost();
-  // Nobody fetches images.
+  // No process fetches images.
   await using app = await boot({ config: OPERATOR, app: { maintain: false } });
   await fill(app, host.url);
   await operate(app, "sellers/acme", "DELETE");

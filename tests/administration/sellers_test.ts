@@ -1,4 +1,7 @@
-/** What operators change over HTTP, with which keys, and the log of it. */
+/**
+ * Changes that operators make over HTTP, with which keys, and the audit log of
+ * them.
+ */
 import {
   assert,
   assertEquals,

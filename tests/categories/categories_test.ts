@@ -99,7 +99,7 @@ bothEngines.test("categories: the ETag changes with the list", async () => {
 
 contract.test("categories: uploads follow the rules, prices do not wait for them", async () => {
   await using app = await boot(CONFIG);
-  // Stored before there is a list.
+  // Stored before there was a list.
   assertEquals((await app.upload(product("OLD", of("Free")))).status, 200);
   await put(app, '<categories><category name="Home/Mud"/></categories>');
   await put(app, CATEGORIES_EXAMPLE);
@@ -139,7 +139,8 @@ contract.test("categories: uploads follow the rules, prices do not wait for them
     textAt(status.xml, "transaction/warnings/warning/code"),
     "attribute_required",
   );
-  // A stored product that breaks a rule keeps its price and stock up to date.
+  // Price and stock of a stored product that breaks a rule can still be
+  // changed.
   for (const [path, code] of [["price/7", 204], ["quantity/3", 204]] as const) {
     const answer = await app.call(
       `/seller_api/products/OLD/attribute/${path}`,

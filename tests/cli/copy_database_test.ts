@@ -22,7 +22,7 @@ function copy(
   return runProgram(["copy-database", from, to, ...flags]);
 }
 
-/** What is said of so many rows in each table. */
+/** The output for this many rows in each table. */
 function sameRows(each: number): string {
   const rows = TABLES.length * each;
   return `FROM and TO hold the same ${rows} rows`;

@@ -10,14 +10,14 @@ import { boot, product, type TestApp, textAt } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
 import { bothEngines } from "../support/engine.ts";
 
-/** What is there when a command runs. */
+/** What exists when a command runs. */
 interface Place {
   app: TestApp;
   isPostgres: boolean;
   productId: string;
   deliveryId: string;
   keyId: string;
-  /** A file that is not there yet. */
+  /** A file that does not exist yet. */
   newFile: string;
   /** The event's data. */
   dataFile: string;
@@ -25,16 +25,16 @@ interface Place {
   listFile: string;
 }
 
-/** Words after the command's name, and the lines that it prints. */
+/** Arguments of the command, and the lines that it prints. */
 type Example = [words: string[], prints: RegExp];
 
 const DAY = "2020-01-01";
 const REFUSED = /^(?=.*PostgreSQL)/s;
 
-/** What runs a command that no service may run beside. */
+/** Where a command is tested that cannot run beside a service. */
 type Elsewhere = string;
 
-/** In this order: some need what earlier ones made. */
+/** In this order, because some need what earlier ones created. */
 const EXAMPLES: Record<string, Elsewhere | ((at: Place) => Example[])> = {
   "serve": "tests/cli/program_test.ts, tests/crash",
   "copy-database": "tests/cli/copy_database_test.ts",
@@ -162,7 +162,7 @@ const EXAMPLES: Record<string, Elsewhere | ((at: Place) => Example[])> = {
   "seller remove": () => [[["other", "--yes"], /^removed: other$/]],
 };
 
-/** Flags that mean the same in every command. */
+/** Flags with the same meaning in every command. */
 const COMMON = [dataFlag, ...allSettingFlags].map(({ name }) => name);
 
 async function prepare(app: TestApp): Promise<Place> {
@@ -171,7 +171,7 @@ async function prepare(app: TestApp): Promise<Place> {
   assertEquals((await app.upload(product("A"))).status, 200);
   const bad = "<product><sku>bad</sku></product>";
   assertEquals((await app.upload(bad)).status, 422);
-  await app.call("/seller_api/refusals"); // writes what was noted
+  await app.call("/seller_api/refusals"); // writes pending changes
   const hook = await app.call("/seller_api/webhooks", {
     method: "POST",
     body: "<webhook><trigger>order_paid</trigger>" +
@@ -197,7 +197,7 @@ async function prepare(app: TestApp): Promise<Place> {
   };
 }
 
-/** What follows a name on its line. */
+/** The text after a name in its line. */
 function valueOf(lines: readonly string[], name: string): string {
   const line = lines.find((line) => line.startsWith(`${name}: `));
   if (line === undefined) throw new Error(lines.join("\n"));
@@ -211,7 +211,9 @@ function context({ config, url }: TestApp) {
   };
 }
 
-/** Nothing sends: the deliveries until now are as if all attempts had failed. */
+/**
+ * Nothing is sent: the present deliveries look as if all attempts had failed.
+ */
 async function exhaust({ app: { db }, sellerNo }: TestApp): Promise<void> {
   await db.of(sellerNo).write((tx) =>
     tx.run(

@@ -2,15 +2,15 @@ import { assertEquals } from "@std/assert";
 import { LineOutput } from "../../src/cli/line_output.ts";
 import { inTime, TestClock, until } from "../support/clock.ts";
 
-/** A line of which sixteen have room. */
+/** A line of which sixteen fit. */
 const LONG = "x".repeat(64 * 1_024 - 1);
 const ROOM = 16;
 
-/** An output whose reader takes something when the test says so. */
+/** An output whose reader reads when the test says so. */
 class Reader {
   readonly clock = new TestClock();
   text = "";
-  /** Takes so many bytes of what is being written; an error fails the write. */
+  /** Accepts this many bytes of the current write; an error fails the write. */
   take: ((bytes: number | Error) => void) | null = null;
   readonly output = new LineOutput({
     clock: this.clock,
@@ -28,7 +28,7 @@ class Reader {
       this.output.write(`lost ${lines} since ${since.toISOString()}`),
   });
 
-  /** Takes everything until nothing more is written. */
+  /** Accepts everything until nothing more is written. */
   async takeAll(): Promise<void> {
     let ended = false;
     this.output.end(3_600_000).then(() => ended = true);

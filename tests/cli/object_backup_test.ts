@@ -24,8 +24,8 @@ function commandsIn(config: Parameters<typeof testConfig>[0]) {
 }
 
 /**
- * A running service with a product A-1; a program of its own may not open a
- * data folder in memory.
+ * A running service with a product A-1; a separate program cannot open a data
+ * folder in memory.
  */
 async function running(dataDir?: string): Promise<TestApp> {
   const app = await boot({ config: { databaseUrl: null, dataDir } });

@@ -1,4 +1,4 @@
-/** The commands with which an operator steers sellers and keys. */
+/** The commands with which an operator manages sellers and keys. */
 import {
   assertEquals,
   assertMatch,
@@ -19,13 +19,13 @@ const deps = systemDeps("error");
 const run = ({ config }: TestApp, ...words: string[]) =>
   runCommand({ config, deps }, ...words);
 
-/** Without what differs from run to run: times, ids, keys. */
+/** Removes values that differ between runs: times, ids, keys. */
 function plain(line: string): string {
   return line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID");
 }
 
-/** The refusal's first message. */
+/** The first message of a refusal. */
 async function refusal(running: Promise<unknown>): Promise<string> {
   const error = await assertRejects(() => running, ServiceError);
   return error.details[0]?.message ?? error.message;
@@ -93,7 +93,7 @@ Deno.test("seller refusals lists the problems, product by product", async () => 
   await using app = await boot();
   assertEquals(await run(app, "seller", "refusals", "acme"), []);
   await app.upload(product("A", "\n<gtin>1</gtin>"));
-  await app.call("/seller_api/refusals"); // writes what was noted
+  await app.call("/seller_api/refusals"); // writes pending changes
   const [head, key, detail, ...rest] = await run(
     app,
     "seller",
@@ -160,7 +160,7 @@ Deno.test("seller refusals: says what was looked through where there is none, an
     `no refused request in the last 30 days${ending}`,
   ]);
   await app.upload(product("A", "\n<gtin>1</gtin>"));
-  await app.call("/seller_api/refusals"); // writes what was noted
+  await app.call("/seller_api/refusals"); // writes pending changes
   assertEquals(await refusals("--route", "POST /seller_api/imports"), []);
   assertEquals(told.splice(0), [
     `no such refusal among those that are kept (1, since TIME)${ending}`,

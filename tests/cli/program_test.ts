@@ -146,7 +146,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const data = `--data=${folder.path}`;
     const key = value("api_key", await addSeller("acme", data));
     await using program = await startProgram(["serve", "--port=0", data]);
-    // A kept connection, which must not hold the service up.
+    // A kept-alive connection, which must not delay the end of the service.
     assertEquals(await statusFor(program, key), 200);
     const begun = performance.now();
     const { code, stdout } = await program.stop(signal);
@@ -176,7 +176,7 @@ Deno.test("a body that is still arriving when the service stops is 503 with Retr
       `X-Service-Auth: ${key}\r\nContent-Type: text/xml\r\n` +
       "Content-Length: 1000\r\n\r\n<products>",
   ));
-  // Another request that is answered shows that the first has been taken.
+  // The answer to another request shows that the first one was received.
   assertEquals(await statusFor(program, key), 200);
   const begun = performance.now();
   const { code, stderr } = await program.stop();
@@ -253,7 +253,8 @@ Deno.test("an unknown or impossible name of a seller is refused with exit code 2
   assertEquals(stdout, "");
   assertStringIncludes(stderr, message);
   assertEquals(stderr.trimEnd().split("\n").length, 1, "that says it all");
-  // A process for each would take as long as all other tests of this file.
+  // A separate process for each would take as long as all other tests of this
+  // file.
   const place = {
     config: testConfig({ dataDir: folder.path }),
     deps: systemDeps("error"),

@@ -1,4 +1,4 @@
-/** `backup` and `restore`, and `health` beside a running service. */
+/** `backup` and `restore`, and `health` while a service runs. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UsageError } from "../../src/cli/command.ts";
 import { systemDeps } from "../../src/deps.ts";
@@ -44,7 +44,7 @@ Deno.test("restore: only a sound backup is accepted, and only into an empty fold
   await assertRejects(() => restore(damaged), Error, "it is empty");
   await Deno.writeFile(damaged, bytes.subarray(0, -1));
   await assertRejects(() => restore(damaged), Error, "it is cut short");
-  // The version of the schema, in the header.
+  // The version of the schema, in the header of the file.
   await Deno.writeFile(damaged, bytes.with(60, 99));
   const { message } = await assertRejects(() => restore(damaged), Error);
   assertMatch(message, /has schema version .* as old as this one\.$/);
@@ -181,7 +181,7 @@ Deno.test("health --ready: says which check fails, and why, if it has the operat
     );
   }
   bytes = 1e9;
-  // A result stands for a second of the service's own clock.
+  // A result stays valid for a second of the service's clock.
   clock.speed = 1;
   assertEquals(await ready("that-of-another-service"), ["ready"]);
 });

@@ -1,4 +1,6 @@
-/** Preloaded into the program: it begins when nothing reads its output. */
+/**
+ * Preloaded into the program, which then starts once nothing reads its output.
+ */
 const filler = new Uint8Array(4_096);
 try {
   for (;;) Deno.stdout.writeSync(filler);

@@ -1,4 +1,4 @@
-/** What a seller's program does with the typed client, on the real service. */
+/** The typed client as a seller's program uses it, with the real service. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   ApiError,
@@ -64,7 +64,7 @@ Deno.test("products are uploaded, watched, read, changed, cleared and taken back
   const [folder, file] = product.images![0].href!.split("/").slice(2);
   assert((await client.getImage({ folder, file })).size > 0);
 
-  // What is read out can be sent as it is; null and [] clear.
+  // A read-out product can be sent unchanged; null and [] clear.
   const { transaction_id } = await client
     .uploadProducts({ products: [product] }, { idempotencyKey: "1" });
   const again = await client.waitFor({ transaction_id });
@@ -262,7 +262,7 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
   assertEquals([event.trigger, event.test], [trigger, true]);
   assertMatch(json.text, /^{/);
 
-  // The cursor behind the last page is kept, and good for what comes later.
+  // The cursor after the last page is kept, for later changes.
   let cursor = "";
   let count = 0;
   for await (const page of client.pages.listEvents({ limit: 2 })) {

@@ -1,4 +1,4 @@
-/** What the client repeats, and how long it waits; without a network. */
+/** Which calls the client repeats, and how long it waits; without a network. */
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   ApiError,
@@ -13,7 +13,7 @@ import { exampleOf } from "./examples.ts";
 
 const PRODUCT: SentProduct = { sku: "A", quantity: 1 };
 
-/** A client that gets these answers, one after the other; null: none comes. */
+/** A client that gets these answers, one after the other; null: no answer. */
 class Scripted {
   readonly client: Client;
   readonly requests: { url: string; headers: Headers; body: unknown }[] = [];

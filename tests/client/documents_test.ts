@@ -1,4 +1,4 @@
-/** What the client sends and reads is what the interface says. */
+/** The documents of the client are those of the interface. */
 import "../support/built.ts";
 import { assert, assertEquals } from "@std/assert";
 import { type Client, createClient } from "../../src/client/mod.ts";
@@ -20,7 +20,7 @@ Deno.test("the client's operations are those of the service", async () => {
 Deno.test("the types have all that answers have, and nothing else", async () => {
   const lines = ENDPOINTS.flatMap(({ operation, answers }) => {
     if (!Array.isArray(answers)) return [];
-    // A method with two answers has the type of the last one.
+    // The type of a method with two answers is that of the last one.
     const example = exampleOf(answers.at(-1)!);
     return [`export const ${operation}: Answer<"${operation}"> = ${example};`];
   });
@@ -43,7 +43,7 @@ ${lines.join("\n")}\n${more}`,
   assert(!more.success, "another member is taken");
 });
 
-/** What a call sends: the type of the document, and the document. */
+/** What a call sends: the document and its type. */
 async function sentBy(call: (client: Client) => Promise<unknown>) {
   const sent: [type: string | null, body: string][] = [];
   const client = createClient({

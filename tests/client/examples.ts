@@ -1,4 +1,4 @@
-/** Answers of the documentation, as the client is sent them. */
+/** The documentation's examples of answers, as the client receives them. */
 import { type AnswerName, ANSWERS } from "../../src/contracts/answers.ts";
 import { ANSWER_EXAMPLES } from "../../src/contracts/examples.ts";
 import { asJson } from "../../src/contracts/openapi.ts";

@@ -1,4 +1,4 @@
-/** What the client does with a service that never comes to an end. */
+/** The client with a service whose answers never end. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   ConnectionError,
@@ -12,8 +12,8 @@ const UPLOAD = { transaction_id: "1" };
 const encoder = new TextEncoder();
 
 /**
- * A client whose `n`-th request, from 0, gets this answer. Its time passes only
- * where the client sleeps, and by `ms` with each request.
+ * A client whose `n`-th request, from 0, gets this answer. Its clock advances
+ * only while the client sleeps, and by `ms` with each request.
  */
 function hostile(
   answer: (n: number) => string | ReadableStream<Uint8Array>,
@@ -38,7 +38,7 @@ function hostile(
   return { client, asked: () => requests };
 }
 
-/** A body that repeats this text as long as somebody reads. */
+/** A body that repeats this text as long as it is read. */
 function endless(text: string): ReadableStream<Uint8Array> & { left: boolean } {
   const stream = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(encoder.encode(text)),
@@ -62,7 +62,7 @@ async function readAll(list: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of list);
 }
 
-/** Fails where this does not end by itself with a `LimitError`. */
+/** Fails unless this ends with a `LimitError`. */
 async function assertEnds(
   work: Promise<unknown>,
   message: string,
@@ -75,7 +75,7 @@ Deno.test("a list ends even if its cursors form a cycle of any length", async ()
   for (const circle of [1, 2, 3, 7, 100]) {
     const again = "The list has no end: it comes to";
     const cursor = (n: number) => `${n < 5 ? `start ${n}` : n % circle}`;
-    // A list that names the cursor that was asked for is at its end.
+    // A list that returns the requested cursor is at its end.
     if (circle > 1) {
       const lists = hostile((n) => page(cursor(n)));
       await assertEnds(readAll(lists.client.all.listProducts()), again);
@@ -116,13 +116,13 @@ Deno.test("an answer that never ends is left at the limit of bytes, and not repe
 });
 
 Deno.test("a stream that never is final ends in time, whatever it sends", async () => {
-  // Each time one stream, which breaks off.
+  // One stream each time, which breaks.
   for (const text of [PROGRESS, ": on\n\n", ""]) {
     const { client } = hostile(() => text, { followFor: 600_000 });
     const work = readAll(client.follow(UPLOAD, { retryFor: Infinity }));
     await assertEnds(work, "The upload did not end in 600 seconds.");
   }
-  // One stream, which goes on.
+  // One stream, which continues.
   for (const text of [PROGRESS, ": on\n\n"]) {
     let time = 0;
     const body = endless(text);

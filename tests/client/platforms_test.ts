@@ -1,9 +1,9 @@
-/** The client runs where programs of others run: bundled, and in Node. */
+/** The client on the platforms of its users: bundled, and in Node. */
 import { assert, assertEquals } from "@std/assert";
 import { boot } from "../support/app.ts";
 import { temporaryFolder } from "../support/process.ts";
 
-/** A file that the handbook offers, as it is built. */
+/** A file that the handbook offers, after the build. */
 function builtFile(name: "client.js" | "client.d.ts"): string {
   return Deno.readTextFileSync(
     new URL(`../../src/client/dist/${name}`, import.meta.url),

@@ -1,4 +1,4 @@
-/** Streams as the standard allows them, whatever wrote or forwarded them. */
+/** All forms of streams that the standard allows. */
 import { assertEquals } from "@std/assert";
 import { LIMITS } from "../../src/client/limits.ts";
 import { serverEvents } from "../../src/client/server_events.ts";

@@ -1,6 +1,6 @@
 /**
- * What compiles with the client and what must not: `deno check` reads this
- * file, nothing runs it.
+ * What must compile with the client, and what must not: `deno check` checks
+ * this file, nothing runs it.
  */
 import {
   ApiError,
@@ -57,6 +57,6 @@ export async function mustNotCompile(client: Client): Promise<void> {
   await client.putAttribute({ sku_or_id: sku, attribute: "images", value: "" });
   // @ts-expect-error the parameter is called sku_or_id
   await client.getProduct({ sku });
-  // @ts-expect-error this list does not come in pages
+  // @ts-expect-error this list has no pages
   client.all.listWebhooks();
 }

@@ -1,6 +1,6 @@
 /**
- * Every kind of answer is XML to parsers that are not ours: libxml2 as a
- * module, and its command xmllint where the machine has it.
+ * Every kind of answer is valid XML for other parsers: libxml2 as a module, and
+ * its command xmllint if it is installed.
  */
 import { assert, assertEquals } from "@std/assert";
 import { XmlDocument } from "libxml2-wasm";
@@ -18,11 +18,11 @@ import { passing, TestClock, until } from "../support/clock.ts";
 import { Host } from "../support/host.ts";
 import { raw } from "../support/raw.ts";
 
-/** Bodies by what was asked; each was parsed once already. */
+/** Bodies by request; each was parsed once already. */
 type Bodies = Map<string, string>;
 
 const NAMESPACE = 'xmlns:x="urn:x"';
-/** Text as sent, of what an answer has to escape or may get wrong. */
+/** Text as sent, with what an answer must escape or may get wrong. */
 const NAUGHTY = "]]&gt; &amp;lt; &lt;/brand&gt; \u2028\u{1F600}\u202e' &quot;";
 
 function check(bodies: Bodies, name: string, body: string): void {
@@ -39,7 +39,7 @@ function keep(bodies: Bodies, name: string, answer: Answer): Answer {
   return answer;
 }
 
-/** `xmllint --noout` over all of them; without the command nothing is said. */
+/** `xmllint --noout` on all of them; does nothing without the command. */
 async function lint(bodies: Bodies): Promise<void> {
   const folder = await Deno.makeTempDir();
   try {
@@ -190,15 +190,15 @@ async function askForErrors(app: TestApp, bodies: Bodies): Promise<void> {
   keep(bodies, "no key", await app.call("/seller_api/webhooks", { key }));
 }
 
-/** The body of a raw answer that came without its length being looked at. */
+/** The body of an answer whose length is not checked. */
 function bodyOf(answer: string): string {
   return answer.slice(answer.indexOf("\r\n\r\n") + 4);
 }
 
-/** 408, 429, 500 and 503, which take some doing. */
+/** The answers 408, 429, 500 and 503, which need special situations. */
 async function askForFailures(bodies: Bodies): Promise<void> {
   const clock = new TestClock();
-  // A tenth of the rate at once: two requests.
+  // A tenth of the rate is available at once: two requests.
   await using app = await boot({ deps: { clock }, config: { rateLimit: 20 } });
   const half = raw(
     app.url,
@@ -213,7 +213,7 @@ async function askForFailures(bodies: Bodies): Promise<void> {
   keep(bodies, "rate", await app.call("/seller_api/webhooks"));
 }
 
-/** What a read-only operator key and a suspended seller are told. */
+/** The answers to a read-only operator key and to a suspended seller. */
 async function askForRefusedKeys(app: TestApp, bodies: Bodies): Promise<void> {
   const operator = { key: "operator-key" };
   const services = { db: app.app.db, deps: systemDeps("error") };
@@ -240,7 +240,9 @@ async function askForRefusedKeys(app: TestApp, bodies: Bodies): Promise<void> {
   }, "the suspension");
 }
 
-/** The answer to a request whose first one waits for an image host. */
+/**
+ * The answer to a repeated request while the first one waits for an image host.
+ */
 async function askTwice(app: TestApp): Promise<Answer> {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();

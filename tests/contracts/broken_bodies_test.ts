@@ -1,7 +1,7 @@
 /**
- * What the OpenAPI description says of each body is held by the service: a body
- * that breaks it in one place is refused, with that place. The bodies are made
- * from the description, and sent in both forms.
+ * The service enforces the OpenAPI description of each body: a body that breaks
+ * it in one place is refused, with that place. The bodies are generated from
+ * the description, and sent in both formats.
  */
 import { assert } from "@std/assert";
 import { openApi } from "../../src/contracts/openapi.ts";
@@ -33,7 +33,7 @@ interface Schema {
 
 const DESCRIPTION = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
 
-/** Of several, the first: the others say more. */
+/** The first of several: the others describe more. */
 const resolved = (schema: Schema): Schema =>
   schema.anyOf !== undefined
     ? schema.anyOf[0]
@@ -43,7 +43,7 @@ const resolved = (schema: Schema): Schema =>
 
 const typesOf = ({ type }: Schema): string[] => [type ?? []].flat();
 
-/** A body that says everything, with values of their types alone. */
+/** A body with every member, and only values of the right types. */
 function whole(of: Schema): Json {
   const schema = resolved(of);
   const [type] = typesOf(schema);
@@ -85,7 +85,7 @@ interface Break {
   inXml: boolean;
 }
 
-/** The body with another value in one place; undefined: without it. */
+/** The body with another value in one place; undefined: without the value. */
 function changed(body: Json, path: readonly string[], to?: Json): Json {
   if (path.length === 0) return to ?? null;
   const copy = structuredClone(body);
@@ -118,7 +118,7 @@ function breaks(body: Json, of: Schema, path: readonly string[] = []): Break[] {
     });
   const types = typesOf(schema);
   for (const name of schema.required ?? []) {
-    // Of a root that is a list, an empty element is an empty list.
+    // If the root is a list, an empty element is an empty list.
     const isRoot = path.length === 0 &&
       Object.keys(schema.properties!).length === 1 &&
       typesOf(resolved(schema.properties![name]))[0] === "array";
@@ -132,7 +132,7 @@ function breaks(body: Json, of: Schema, path: readonly string[] = []): Break[] {
   if (types.length > 0 && !isNullable) {
     broken("null", null, path, false);
   }
-  // In XML, what is empty is null.
+  // In XML, an empty element is null.
   if (isFormatted) broken("empty", "", path, !types.includes("null"));
   if (schema.enum !== undefined) broken("not in the list", "no such word");
   if (schema.pattern !== undefined) broken("not as the pattern", "-");
@@ -152,7 +152,7 @@ function breaks(body: Json, of: Schema, path: readonly string[] = []): Break[] {
     broken("too many", Array(schema.maxItems + 1).fill(item));
   }
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    // The service sets it alone.
+    // Only the service sets it.
     if (member.description?.includes("ignored in requests")) continue;
     found.push(...breaks(body, member, [...path, name]));
   }
@@ -162,7 +162,7 @@ function breaks(body: Json, of: Schema, path: readonly string[] = []): Break[] {
   return found;
 }
 
-/** Where a request can be sent. */
+/** Values of path parameters. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   seller: "acme",
   name: "spring",
@@ -185,7 +185,7 @@ function targets(): Target[] {
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { requestBody }] of Object.entries(methods)) {
       const content = requestBody?.content;
-      // An import says in its results what is wrong, by the same decoder.
+      // An import reports problems in its results, from the same decoder.
       if (content === undefined || path === "/seller_api/imports") continue;
       const { schema } = content["application/json"];
       found.push({ method: method.toUpperCase(), path, schema });
@@ -194,7 +194,7 @@ function targets(): Target[] {
   return found;
 }
 
-/** Places that are said to be wrong, with the codes. */
+/** Reported places, with their codes. */
 async function problems(
   app: TestApp,
   { method, path }: Target,
@@ -257,7 +257,7 @@ for (const form of ["json", "xml"] as const) {
           const answer = await problems(app, target, broken, form);
           const title = `${pointer} ${what}: ${answer.status} ${answer.text}`;
           assert(answer.status >= 400 && answer.status < 500, title);
-          // Of too many products no one is wrong.
+          // If there are too many products, no single one is wrong.
           if (answer.status === 413) continue;
           // The whole body has an id that no product has.
           const isWrong = (place: string) =>
@@ -282,10 +282,10 @@ for (const form of ["json", "xml"] as const) {
 
 const SURPLUS = /unexpected_text|unknown_attribute|unknown_element|wrong_type/;
 
-/** A document with what it may not have in one place; that place. */
+/** A document with something invalid in one place, and that place. */
 type Surplus = [what: string, document: string];
 
-/** Text, an attribute, or an element, in or of each element. */
+/** Text, an attribute, or an element, in or next to each element. */
 function surplusInXml(xml: string): Surplus[] {
   const found: Surplus[] = [];
   const free = [...xml.matchAll(READ_OVER)].map((
@@ -313,13 +313,13 @@ function surplusInXml(xml: string): Surplus[] {
   return found;
 }
 
-/** What may hold anything: data, and what a read-out has for the reader alone. */
+/** Elements of any content: data, and read-only parts of a product. */
 const FREE = ["data", "example", "lowest_price", "review"];
 const READ_OVER =
   /<(data|example|lowest_price|review)>(?!<product>).*?<\/\1>/gs;
 const TAG = /<(\w+)(?:\s[^<>]*?)?(\/?)>/g;
 
-/** One more member in each object. */
+/** Adds one member to each object. */
 function surplusInJson(body: Json, path: string[] = []): Surplus[] {
   if (typeof body !== "object" || body === null) return [];
   return Object.entries(body).flatMap(([name, value]) =>

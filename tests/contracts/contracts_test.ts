@@ -1,4 +1,4 @@
-/** The published contracts, held together with the code. */
+/** The published contracts agree with the code. */
 import {
   assert,
   assertEquals,
@@ -328,7 +328,7 @@ bothForms.test("every kind of answer of the running service is valid", async () 
   assertEquals(Object.keys(seen).sort(), Object.keys(ANSWERS).sort());
 });
 
-/** Documents that are right, in ways that a strict schema could miss. */
+/** Valid documents that a strict schema might refuse. */
 const ACCEPTED: readonly string[] = [
   product("A"),
   product("A", "<!-- comment --><brand> b </brand>"),
@@ -351,7 +351,7 @@ const ACCEPTED: readonly string[] = [
   product("A", `<brand>${"\u{1F600}".repeat(100)}</brand>`),
 ];
 
-/** Documents that are wrong in their structure. */
+/** Documents with an invalid structure. */
 const REFUSED: readonly string[] = [
   "",
   "stray",
@@ -425,7 +425,10 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-/** A document with one to three of its parts lost, doubled, moved or changed. */
+/**
+ * A document with one to three of its parts removed, repeated, moved or
+ * changed.
+ */
 function spoiled(random: Generator<number, never>): string {
   const next = (below: number) => random.next().value % below;
   const parts = FULL.match(/<[^>]+>|[^<]+/g)!;
@@ -466,7 +469,8 @@ bothForms.test("of 400 spoiled documents the service accepts none that the schem
     } else if (valid === null) outcomes.service++;
     else outcomes.neither++;
   }
-  // The test sees all of them: also what only the service can know is wrong.
+  // Proves that the test covers all kinds, including mistakes that only the
+  // service can detect.
   for (const [name, count] of Object.entries(outcomes)) {
     assert(count > 20, `${name}: ${count}`);
   }

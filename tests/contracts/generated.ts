@@ -1,9 +1,8 @@
 /**
- * Clients that generators of others make from the OpenAPI description: each
- * uploads 250 products, waits for the status, pages the list, reads a 422 and
- * an event as the operator sent it.
- * Outside `deno task check`, because they come from PyPI and Maven
- * Central: `deno task contracts`.
+ * Clients that generators make from the OpenAPI description: each uploads 250
+ * products, waits for the status, pages through the list, reads a 422 and an
+ * event as the operator sent it. Not part of `deno task check`, because the
+ * generators come from PyPI and Maven Central: `deno task contracts`.
  */
 import { assert, assertEquals } from "@std/assert";
 import { openApi } from "../../src/contracts/openapi.ts";
@@ -21,11 +20,11 @@ const CLIENTS = new URL("clients", import.meta.url).pathname;
 type Step = [program: string, ...args: string[]];
 
 interface Generated {
-  /** What generates it. */
+  /** The command that generates it. */
   name: string;
-  /** Programs and networks that may be missing: it is left out then. */
+  /** Programs and networks that may be missing; the client is then skipped. */
   needs: Step[];
-  /** In a folder with openapi.json and venv/. */
+  /** Runs in a folder with openapi.json and venv/. */
   makes: Step[];
   program: Step;
 }

@@ -1,6 +1,6 @@
 /**
- * The handbook's examples in languages that are compiled. Outside `deno task
- * check`, because that takes seconds: `deno task contracts`.
+ * The handbook's examples in compiled languages. Not part of `deno task check`,
+ * because compiling takes seconds: `deno task contracts`.
  */
 import { SLOW, testExamples } from "../docs/languages.ts";
 

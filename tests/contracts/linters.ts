@@ -1,6 +1,6 @@
 /**
- * The OpenAPI description before linters and a generator of others. Outside
- * `deno task check`, because npx fetches some 200 MB: `deno task contracts`.
+ * Checks the OpenAPI description by linters and a generator. Not part of `deno
+ * task check`, because npx fetches some 200 MB: `deno task contracts`.
  */
 import "../support/built.ts";
 import { assert, assertEquals } from "@std/assert";

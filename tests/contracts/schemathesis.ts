@@ -1,7 +1,7 @@
 /**
- * Schemathesis makes requests from the OpenAPI description, right ones and wrong
- * ones, and holds the answers to it. Outside `deno task check`, because it comes
- * from PyPI: `deno task contracts`.
+ * Schemathesis makes valid and invalid requests from the OpenAPI description,
+ * and checks the answers against it. Not part of `deno task check`, because it
+ * comes from PyPI: `deno task contracts`.
  */
 import { assert } from "@std/assert";
 import { boot, product, textAt } from "../support/app.ts";
@@ -13,10 +13,10 @@ const OPERATOR_KEY = "operator-key-of-the-contract-tests";
 
 /**
  * Checks that are left out:
- * - `positive_data_acceptance`: a cursor, a webhook's URL and what a field may
- *   be beside another one are not to be had from a schema;
- * - `missing_required_header`: who sends many requests without a key is told
- *   429 after some, which this check does not take for a refusal.
+ * - `positive_data_acceptance`: no schema shows which cursors and webhook URLs
+ *   are valid, and which fields may be combined;
+ * - `missing_required_header`: after some requests without a key the answer is
+ *   429, which this check does not accept as a refusal.
  */
 const LEFT_OUT = "positive_data_acceptance,missing_required_header";
 

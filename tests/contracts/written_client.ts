@@ -1,7 +1,8 @@
 /**
- * What the typed client has from the tables of the service: the types of
- * documents in JSON, `src/client/types.ts`, and `src/client/operations.ts`.
- * `deno task client` writes both, a test holds them.
+ * The parts of the typed client that are generated from the service's tables:
+ * the types of documents in JSON, `src/client/types.ts`, and
+ * `src/client/operations.ts`. `deno task client` writes both, and a test checks
+ * them.
  */
 import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
 import { ANSWERS } from "../../src/contracts/answers.ts";
@@ -33,7 +34,7 @@ import { formatted } from "../support/format.ts";
 
 const CLIENT = new URL("../../src/client/", import.meta.url);
 
-/** Unions with a name of their own. */
+/** Unions with their own name. */
 const WORDS: readonly (readonly [string, readonly string[]])[] = [
   ["ErrorCode", Object.keys(ERRORS)],
   ["DetailCode", Object.keys(DETAIL_CODES)],
@@ -44,7 +45,7 @@ const WORDS: readonly (readonly [string, readonly string[]])[] = [
   ["SellerAttribute", SELLER_ATTRIBUTE_NAMES],
 ];
 
-/** Where the name of a type says too little outside of its document. */
+/** Names of types that would be unclear outside of their document. */
 const NAMES: Readonly<Record<string, string>> = {
   key: "SellerKey",
   product: "SentProduct",
@@ -53,7 +54,9 @@ const NAMES: Readonly<Record<string, string>> = {
   image: "ProductImage",
 };
 
-/** What no schema says: a product is addressed by its id or its SKU. */
+/**
+ * A rule that no schema expresses: a product is addressed by its id or its SKU.
+ */
 const ALSO: Readonly<Record<string, string>> = {
   product: "({ id: string } | { sku: string })",
   product_attributes: "({ id: string } | { sku: string })",
@@ -64,7 +67,7 @@ function pascal(name: string): string {
     name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
 }
 
-/** Those, and what is made of them. */
+/** These types, and those that are derived from them. */
 const UNIONS: typeof WORDS = [
   ...WORDS,
   ["ErrorCode | DetailCode", REFUSAL_CODES],
@@ -88,13 +91,13 @@ function textType(form: TextForm): string {
   }
 }
 
-/** The list that an element is as a whole; null if it is none. */
+/** The list that an element represents; null if it is none. */
 function arrayIn(shape: Shape): Child | null {
   const listed = listedIn(shape);
   return listed?.beside.length === 0 ? listed.items : null;
 }
 
-/** Without what the client does itself, or the type says. */
+/** Without what the client does itself, or the type shows. */
 function comment(text: string | undefined): string {
   if (text === undefined) return "";
   const said = text.replace("; percent-encode special characters", "")
@@ -102,7 +105,7 @@ function comment(text: string | undefined): string {
   return `/** ${said} */\n`;
 }
 
-/** The documentation of codes is a list, which the handbook has. */
+/** The documentation of codes is a list, which is in the handbook. */
 function aboutOf({ about }: { about?: string }): string | undefined {
   return about?.startsWith("- ") ? undefined : about;
 }
@@ -113,12 +116,14 @@ function isNamed(shape: Shape): shape is Shape & { type: string } {
     (!isText(shape.content) || shape.attributes !== undefined);
 }
 
-/** The types that operations use, each under its name. */
+/** The types that operations use, by name. */
 class Declarations {
-  /** In the order in which they were needed; what one uses stands before. */
+  /**
+   * In the order of their first use; the types that one uses come before it.
+   */
   readonly texts = new Map<string, string>();
 
-  /** The type of an element with this shape. */
+  /** The type of an element of this shape. */
   type(shape: Shape): string {
     const items = arrayIn(shape);
     if (items !== null) return `${bracketed(this.type(items.shape))}[]`;
@@ -193,7 +198,7 @@ class Declarations {
     return `${comment(aboutOf(child))}${name}${optional}: ${many};`;
   }
 
-  /** The array, and what stands beside it. */
+  /** The array, and the members beside it. */
   #listProperties(
     { name, shape, min, about }: Child,
     { items, beside }: Listed,
@@ -210,7 +215,7 @@ function bracketed(type: string): string {
   return /[|&]/.test(type.replace(/\{[^]*\}/g, "")) ? `(${type})` : type;
 }
 
-/** What clears a field needs no attribute; what sets it does. */
+/** Clearing a field needs no attribute; setting it does. */
 function attributeProperties(
   attributes: Readonly<Record<string, Attribute>>,
   isCleared: boolean,
@@ -223,14 +228,14 @@ function attributeProperties(
   }).join("\n");
 }
 
-/** The type of a parameter of the query. */
+/** The type of a query parameter. */
 function parameterType({ schema = {} }: Parameter): string {
   if (Array.isArray(schema.enum)) return union(schema.enum);
   if (schema.type === "integer") return "number";
   return schema.type === "boolean" ? "boolean" : "string";
 }
 
-/** A property of what a method takes. */
+/** A property of a method's input. */
 interface Property {
   text: string;
   required: boolean;
@@ -268,7 +273,10 @@ function property(
   return { text: `${comment(about)}${name}${optional}: ${type};`, required };
 }
 
-/** Whether it is a dry run with an answer of its own: another signature. */
+/**
+ * Whether an operation has a dry run with a different answer, which needs
+ * another signature.
+ */
 function hasOwnAnswer({ name }: Parameter, { answers }: Endpoint): boolean {
   return name === "dry_run" && Array.isArray(answers) && answers.length > 1;
 }
@@ -339,7 +347,7 @@ function pagesOf(endpoint: Endpoint): Child | null {
   return isPaged ? children[0] : null;
 }
 
-/** What a list holds; one with XML attributes is an object in JSON. */
+/** The entries of a list; one with XML attributes is an object in JSON. */
 function itemsOf({ content }: Shape): Child {
   return (content as readonly Child[])[0];
 }
@@ -357,7 +365,7 @@ import type { CallOptions, Encoded } from "./connection.ts";
 import type { Operation } from "./operation.ts";
 `;
 
-/** The written modules by name, as `deno fmt` lays them out. */
+/** The generated modules by name, in the layout of `deno fmt`. */
 export async function clientModules(): Promise<Record<string, string>> {
   const declarations = new Declarations();
   const methods = ENDPOINTS.map((one) => method(one, declarations));
@@ -394,7 +402,7 @@ export async function clientModules(): Promise<Record<string, string>> {
   };
 }
 
-/** Imports what a text uses of the types. */
+/** Imports the types that a text uses. */
 function importUsed(text: string, types: string): string {
   const code = text.replaceAll(/\/\*\*[^]*?\*\//g, "");
   const names = types.matchAll(/^export (?:type|interface) (\w+)/gm)
@@ -403,7 +411,7 @@ function importUsed(text: string, types: string): string {
   return `import type { ${[...names].join(", ")} } from "./types.ts";\n`;
 }
 
-/** A written module as it is. */
+/** The present text of a generated module. */
 export function storedModule(name: string): Promise<string> {
   return Deno.readTextFile(new URL(name, CLIENT));
 }

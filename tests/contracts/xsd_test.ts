@@ -1,4 +1,4 @@
-/** The schemas are valid XML Schema 1.0 for other implementations than ours. */
+/** The schemas are valid XML Schema 1.0 for other implementations. */
 import { assert, assertEquals } from "@std/assert";
 import {
   attributesSchema,
@@ -15,7 +15,7 @@ import { temporaryFolder } from "../support/process.ts";
 
 const VALIDATE = new URL("Validate.java", import.meta.url).pathname;
 
-/** Output of a program; null where the machine does not have it. */
+/** The output of a program; null if it is not installed. */
 async function run(
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** What every role that works on a queue does, by the smallest of them. */
+/** What every role that works on a queue does, shown by a minimal one. */
 import { assert, assertEquals } from "@std/assert";
 import { type ClaimResult, LeasedRole } from "../../src/jobs/leased_role.ts";
 import {
@@ -11,7 +11,7 @@ import { insertNotices } from "../../src/notices/rows.ts";
 import { until } from "../support/clock.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
-/** Works on notices, one at a time, by what a test says. */
+/** Works on notices, one at a time, as the test says. */
 class SmallRole extends LeasedRole {
   readonly #bench: WebhookBench;
   readonly #work: (role: SmallRole, leased: Leased) => Promise<void>;
@@ -95,7 +95,7 @@ async function stateOf({ db }: WebhookBench): Promise<string> {
   return row!.due_at === null ? "done" : "due";
 }
 
-/** Lets time pass until the role has looked so many times more. */
+/** Advances the clock until the role has made this many more steps. */
 async function looked(
   { clock }: WebhookBench,
   role: SmallRole,

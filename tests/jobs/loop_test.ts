@@ -4,7 +4,9 @@ import { Signal } from "../../src/jobs/signals.ts";
 import { Loop } from "../../src/jobs/loop.ts";
 import { TestClock, until } from "../support/clock.ts";
 
-/** A loop whose steps take as long as a test says, and when each began. */
+/**
+ * A loop whose steps take as long as the test says, and the start of each step.
+ */
 function looping(answers: readonly (number | Error)[], tookMs = 0) {
   const clock = new TestClock(0);
   const began: number[] = [];
@@ -56,7 +58,7 @@ Deno.test("a loop that is always late lets others in", async () => {
     step: () => {
       const until = performance.now() + 5;
       while (performance.now() < until);
-      // Against a test that never ends: this thread is all there is.
+      // Prevents a test that never ends: there is only this thread.
       return ++steps < 500 ? Promise.resolve(2) : Promise.reject(new Error());
     },
   });

@@ -7,7 +7,9 @@ import {
 } from "../../src/jobs/periodic_jobs.ts";
 import { TestClock, until } from "../support/clock.ts";
 
-/** Jobs, and what they did: the name and the second of each portion. */
+/**
+ * Jobs, and a record of their work: the name and the second of each portion.
+ */
 class Bench {
   readonly clock = new TestClock(0);
   readonly did: string[] = [];
@@ -18,7 +20,7 @@ class Bench {
     log: jsonLog("debug", (line) => this.log.push(JSON.parse(line))),
   };
 
-  /** A job of so many portions, each of which takes `tookMs`. */
+  /** A job of this many portions, each of which takes `tookMs`. */
   job(name: string, everyMs: number, portions: number, tookMs = 0) {
     const { did, clock } = this;
     return {
@@ -35,7 +37,7 @@ class Bench {
     } satisfies PeriodicJob;
   }
 
-  /** Runs jobs until so many seconds have passed. */
+  /** Runs jobs until this many seconds have passed. */
   async run(jobs: readonly PeriodicJob[], seconds: number): Promise<void> {
     const running = new PeriodicJobs("test", jobs, this.#deps);
     running.start();

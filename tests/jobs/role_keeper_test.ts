@@ -4,7 +4,7 @@ import { jsonLog, type LogFields, systemDeps } from "../../src/deps.ts";
 import { type BackgroundRole, RoleKeeper } from "../../src/jobs/role_keeper.ts";
 import { TestClock } from "../support/clock.ts";
 
-/** A role that a test plays by hand. */
+/** A role that the test controls. */
 class PlayedRole implements BackgroundRole {
   progress = 0;
   problem: string | null = null;
@@ -31,7 +31,7 @@ class PlayedRole implements BackgroundRole {
   }
 }
 
-/** A kept role; `seconds` lets the keeper look so often. */
+/** A role with its keeper; `seconds` lets the keeper make this many checks. */
 async function kept() {
   const clock = new TestClock();
   const log: LogFields[] = [];
@@ -55,7 +55,7 @@ async function kept() {
       await waits();
     }
   };
-  // The keeper has looked, and waits for its next look.
+  // The keeper has checked, and waits for its next check.
   const waits = async () => {
     while (clock.waiting === 0) await new Promise((done) => setImmediate(done));
   };

@@ -1,4 +1,4 @@
-/** A disk that becomes low is told in the log and in the status. */
+/** A disk that becomes low is reported in the log and in the status. */
 import { assertEquals } from "@std/assert";
 import { systemClock, systemDeps } from "../../src/deps.ts";
 import { systemDisk } from "../../src/lib/disk.ts";

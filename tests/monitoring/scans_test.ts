@@ -1,4 +1,4 @@
-/** What runs unasked costs the same beside any catalogue. */
+/** Periodic statements cost the same for any catalogue. */
 import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { boot, product } from "../support/app.ts";
@@ -6,11 +6,11 @@ import { until } from "../support/clock.ts";
 import { ImageBench } from "../support/image_bench.ts";
 import { ImageHost } from "../support/image_host.ts";
 
-/** Of tables that do not grow with catalogue, uploads and events. */
+/** Statements on tables that do not grow with catalogue, uploads and events. */
 const SMALL =
   /^SCAN (sqlite_schema|sellers|webhooks|seller_usage|seller_counters|key_uses|health|operator_keys|api_keys|maintenance_positions|hourly_counts|change_counter)\b/;
 
-/** Collects the statements that are prepared until it is disposed of. */
+/** Collects the prepared statements until it is disposed of. */
 class Statements implements Disposable {
   readonly seen = new Set<string>();
   readonly #prepare = DatabaseSync.prototype.prepare;
@@ -24,10 +24,10 @@ class Statements implements Disposable {
     };
   }
 
-  /** The steps of those without a bound, each with its statement. */
+  /** The steps of unbounded statements, each with its statement. */
   steps(
     dataDir: string,
-    // What has a bound reads no more rows than that.
+    // A statement with a bound reads no more rows than the bound.
     which = (sql: string) => !/ LIMIT /.test(sql),
   ): [detail: string, sql: string][] {
     using db = new DatabaseSync(`${dataDir}/seller.db`);
@@ -68,7 +68,7 @@ Deno.test("no statement of a start or of a job reads a whole table", async () =>
     return [
       "FROM images WHERE (seller_no, id) > (?, ?)",
       "FROM webhooks WHERE seller_no > 0",
-      // The last of what is looked for to be told.
+      // The last search for notices.
       "WHERE state = 'exhausted' AND settled_at IS NOT NULL AND settled_at > ?",
     ]
       .every((part) => seen.includes(part));

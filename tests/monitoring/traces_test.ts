@@ -1,4 +1,4 @@
-/** What a collector is told of the service, by Deno's own OpenTelemetry. */
+/** What the service reports to a collector, by Deno's own OpenTelemetry. */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";

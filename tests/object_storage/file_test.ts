@@ -1,4 +1,4 @@
-/** Whole files in object storage. */
+/** Transfers of whole files to object storage. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { type Clock, systemClock } from "../../src/deps.ts";
@@ -25,7 +25,7 @@ function placeOn(server: S3Server): ObjectPlace {
   return { client, key: "db/copy.db" };
 }
 
-/** Bytes of which no two parts are alike. */
+/** Bytes of which no two parts are equal. */
 function content(length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   for (let at = 0; at < length; at += 65_536) {
@@ -94,7 +94,7 @@ Deno.test("object storage: a part that fails is sent again after growing pauses"
   assertEquals(pauses, [1_000, 2_000]);
 });
 
-/** An upload that such an answer ends leaves nothing. */
+/** If such an answer ends an upload, nothing is left. */
 async function leavesNothing(
   meddle: S3Server["meddle"],
   kind: StoreError["kind"],
@@ -122,7 +122,7 @@ Deno.test("object storage: parts that cannot be put together leave no upload", (
   leavesNothing(
     ({ method, url }) =>
       method === "POST" && url.includes("uploadId")
-        // The status comes before the result.
+        // The status is sent before the result.
         ? new Response("<Error><Code>PreconditionFailed</Code></Error>")
         : null,
     "condition",

@@ -1,9 +1,11 @@
 /**
- * What others rely on in a release, as sorted lines that can be compared: each
- * operation, parameter, element, word of a list, setting and column.
+ * What clients and operators rely on in a release, as sorted lines that can be
+ * compared: each operation, parameter, element, word of a list, setting and
+ * column.
  *
- * Own code, as `api-smart-diff` 1.0.6, tried on our description, calls an
- * element that leaves an answer compatible, and misses a path that goes.
+ * Our own code, because `api-smart-diff` 1.0.6, tried on our description, calls
+ * the removal of an element from an answer compatible, and misses the removal
+ * of a path.
  */
 import "../support/built.ts";
 import { parse } from "@std/semver";
@@ -17,27 +19,27 @@ import { VERSION } from "../../src/version.ts";
 
 export interface Release {
   version: string;
-  /** Of what others rely on. */
+  /** Facts that clients and operators rely on. */
   facts: readonly string[];
 }
 
 export interface Differences {
   added: string[];
   removed: string[];
-  /** Those of both that a client or an operator of the former release meets. */
+  /** Differences that affect a client or an operator of the former release. */
   incompatible: string[];
-  /** Those of the tables, where no migration brings existing ones there. */
+  /** Differences of tables that no migration applies to existing ones. */
   unmigrated: string[];
 }
 
-/** A part of the OpenAPI description, of any form. */
+/** A part of the OpenAPI description, in any form. */
 type Part = ReturnType<typeof JSON.parse>;
 type Side = "request" | "answer";
 
 const METHODS = ["get", "post", "put", "delete", "patch", "head"];
 const REQUIRED = " required";
 
-/** What others rely on in this source. */
+/** The facts that this source promises. */
 export function thisRelease(): Release {
   const facts = new Set([
     ...contractFacts(JSON.parse(openApi(ENDPOINTS, VERSION))),
@@ -93,7 +95,7 @@ export function contractFacts(api: Part): string[] {
       ...Object.entries<Part>(api.webhooks),
     ]
   ) {
-    // A webhook's body is sent by the service.
+    // The service sends a webhook's body.
     const sent = path in api.webhooks ? "answer" : "request";
     for (const method of METHODS.filter((method) => operations[method])) {
       const operation = operations[method];
@@ -120,7 +122,7 @@ function isIndex(fact: string): boolean {
   return fact.startsWith("index ");
 }
 
-/** What differs between two releases. */
+/** The differences between two releases. */
 export function differences(former: Release, next: Release): Differences {
   const before = new Set(former.facts);
   const after = new Set(next.facts);
@@ -128,7 +130,8 @@ export function differences(former: Release, next: Release): Differences {
   const removed = [...before.difference(after)];
   const demanded = (fact: string) =>
     fact.startsWith("request ") && fact.endsWith(REQUIRED);
-  // What is demanded of a part that is new itself was never sent without it.
+  // A requirement inside a new part breaks nothing: no client used that part
+  // before.
   const parent = (fact: string) =>
     /^(.+) (?:query|header|path) |^(.+)\/[^/]+$/.exec(fact)!.slice(1)
       .find((part) => part !== undefined)!;
@@ -152,7 +155,9 @@ export function differences(former: Release, next: Release): Differences {
   };
 }
 
-/** Whether a version may break what another one promised (semver.org, 2.0.0). */
+/**
+ * Whether a version may break the promises of another one (semver.org, 2.0.0).
+ */
 export function mayBreak(former: string, next: string): boolean {
   const [before, after] = [parse(former), parse(next)];
   return after.major > before.major ||

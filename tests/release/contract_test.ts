@@ -8,7 +8,7 @@ import {
   thisRelease,
 } from "./contract.ts";
 
-/** This release with other facts. */
+/** This release with some facts changed. */
 function changed(change: (facts: string[]) => string[]): Release {
   const { version, facts } = thisRelease();
   return { version, facts: change([...facts]) };
@@ -57,7 +57,7 @@ Deno.test("what clients and operators rely on and then miss is incompatible", ()
   ) {
     const { incompatible } = differences(thisRelease(), without(fact));
     assertEquals(incompatible, [`- ${fact}`]);
-    // The other way round it is new.
+    // In the other direction it is new.
     const back = differences(without(fact), thisRelease());
     assertEquals([back.added, back.removed, back.incompatible], [
       [fact],

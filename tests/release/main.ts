@@ -1,9 +1,10 @@
 /**
- * `deno task release`: builds the program from the last commit, and says what
- * differs from the release before. What it makes is in `bin/release-VERSION`.
+ * `deno task release`: builds the program from the last commit, and lists the
+ * differences from the former release. The results are in
+ * `bin/release-VERSION`.
  *
- * It fails where a client or an operator of the former release would meet what
- * is incompatible, unless the version says so.
+ * It fails if a difference is incompatible with clients or operators of the
+ * former release, unless the version announces it.
  */
 import { compare as compareVersions, parse } from "@std/semver";
 import { sqliteVersion } from "../../src/database/sqlite/version.ts";
@@ -40,7 +41,7 @@ function fail(message: string): never {
   Deno.exit(1);
 }
 
-/** The release before this one; null for the first. */
+/** The former release; null for the first one. */
 function formerRelease(): Release | null {
   const releases = [...Deno.readDirSync(RELEASED)]
     .filter(({ name }) => name.endsWith(".json") && name !== `${VERSION}.json`)
@@ -51,7 +52,9 @@ function formerRelease(): Release | null {
   return releases.at(-1) ?? null;
 }
 
-/** Prints what differs from the former release; ends if that may not be. */
+/**
+ * Prints the differences from the former release; ends if they are not allowed.
+ */
 function compare(former: Release | null, next: Release): void {
   if (former === null) return console.log("the first release");
   const { added, removed, incompatible, unmigrated } = differences(
@@ -84,7 +87,7 @@ if (changed !== "") fail(`commit this first:\n${changed}`);
 const release = thisRelease();
 compare(formerRelease(), release);
 
-// As git exports it, with the commit written into `src/version.ts`.
+// As git exports it, with the commit in `src/version.ts`.
 await using source = await temporaryFolder();
 const archive = `${source.path}/source.tar`;
 await run("git", ["archive", "--output", archive, "HEAD"]);

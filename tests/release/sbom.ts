@@ -6,13 +6,13 @@ export interface Package {
   version: string;
 }
 
-/** What `deno info --json` answers, of which this is a part. */
+/** The used part of the answer of `deno info --json`. */
 interface Info {
   modules: { npmPackage?: string }[];
   npmPackages: Record<string, Package & { dependencies: string[] }>;
 }
 
-/** The npm packages that the program uses, those that they need included. */
+/** The npm packages that the program uses, with their dependencies. */
 export async function packagesOf(folder: string): Promise<Package[]> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", "main.ts"],
@@ -34,7 +34,7 @@ export async function packagesOf(folder: string): Promise<Package[]> {
   });
 }
 
-/** The bill as JSON, of a program with these packages and this runtime. */
+/** The bill as JSON, for a program with these packages and this runtime. */
 export function billOfMaterials(
   { name, version }: Package,
   packages: readonly Package[],

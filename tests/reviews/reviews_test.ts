@@ -53,7 +53,7 @@ function decision(id: string, word: string, more = ""): string {
   return `<product>${id}</product><decision>${word}</decision>${more}`;
 }
 
-/** `state code field message` of the seller's product; "" where it has none. */
+/** `state code field message` of the seller's product; "" if it has none. */
 async function reviewOf(app: TestApp, sku: string): Promise<string> {
   const { xml } = await app.call(`/seller_api/products/${sku}`);
   const review = child(xml, "product").children

@@ -38,7 +38,8 @@ Deno.test("the printed lines do what they say", async () => {
   const [policy, change, reviews, mails] = others;
 
   assertMatch(upload, /^id=\$\(curl /);
-  // Both in one shell, as the second line uses what the first one kept.
+  // Both in one shell, because the second line uses a variable of the first
+  // one.
   const outcome = await shell(`${upload}\n${status}`);
   assertStringIncludes(outcome, "<status>completed_with_errors</status>");
   assertStringIncludes(outcome, "<created>8</created>");
@@ -187,7 +188,10 @@ Deno.test("a sandbox takes neither SELLER_DATA_DIR nor SELLER_HOST", async () =>
   assertEquals((await program.stop()).code, 0);
 });
 
-/** A delivery signed now with the key `secret`, but for what `headers` says. */
+/**
+ * A delivery signed now with the key `secret`, except for what `headers`
+ * replaces.
+ */
 function delivery(secret: string, headers: Record<string, string> = {}) {
   const body = "<event><trigger>order_paid</trigger></event>";
   const timestamp = String(Math.floor(systemClock.now() / 1000));

@@ -19,7 +19,7 @@ import { contract } from "../support/forms.ts";
 const KEYS = "/seller_api/keys";
 const OPERATOR = { config: { operatorKey: "op", rateLimit: 0 } };
 const DAY_MS = 86_400_000;
-/** How long a key is cached. */
+/** For how long a key is cached. */
 const CACHED_MS = 500;
 
 function ask(
@@ -47,7 +47,7 @@ const networks = (...names: string[]) =>
 const until = (time: number) =>
   `<expires_at>${new Date(time).toISOString()}</expires_at>`;
 
-/** Makes a key; the answer's key and id. */
+/** Creates a key; returns the key and its id. */
 async function make(app: TestApp, content = "", key?: string) {
   const made = await ask(app, { body: `<key>${content}</key>`, key });
   assertEquals(made.status, 200, made.text);
@@ -67,7 +67,7 @@ async function statusOf(app: TestApp, key: string, more = {}): Promise<number> {
   return (await app.call("/seller_api/account", { key, ...more })).status;
 }
 
-/** The rights of the keys as they are listed. */
+/** The rights of the listed keys. */
 async function listed(app: TestApp): Promise<string[]> {
   const answer = await ask(app);
   return child(answer.xml, "keys").children.map((key) => {

@@ -46,7 +46,7 @@ bothEngines.test("refusals: who reads them waits for those being written", async
   const log = new RefusalLog(db, deps);
   const id = deps.ids.uuid();
   log.note(refusal({ id, sellerNo: seller.no, at: clock.now() }));
-  // Its own timer begins to write.
+  // A separate timer starts the write.
   clock.advance(60_000);
   await log.flush();
   const filter = { sellerNo: seller.no, ...FILTER };

@@ -1,4 +1,4 @@
-/** A suspended seller: refused everywhere, while what is theirs waits. */
+/** A suspended seller: refused everywhere, while its work waits. */
 import { assert, assertEquals } from "@std/assert";
 import { changeSeller } from "../../src/administration/sellers.ts";
 import { systemDeps } from "../../src/deps.ts";
@@ -106,7 +106,7 @@ contract.test("suspended: deliveries wait, and are sent once the seller is activ
   };
   await setStatus(app, "suspended");
   await emit("1", "acme");
-  // A delivery of another seller shows that the queue was looked at.
+  // A delivery of another seller shows that the queue was read.
   const other = await app.addSeller("other");
   const beside = await app.call("/seller_api/webhooks", {
     method: "POST",

@@ -1,6 +1,6 @@
 /**
- * A test file that is given to `deno test` has an isolate of its own, which
- * loads the whole service and compiles it: with one for each file all tests
+ * Each test file that is given to `deno test` has its own isolate, which loads
+ * and compiles the whole service: with one isolate for each file, all tests
  * take a seventh more CPU time. So `deno task test` is given a few shards, and
  * each imports the test files of its folders.
  */
@@ -8,8 +8,8 @@
 const TESTS = new URL("../", import.meta.url);
 
 /**
- * The folders, or files, of each shard; the first that fits has a file. Those of
- * `web`, and those of `tables`, share a browser.
+ * The folders, or files, of each shard; a file belongs to the first that fits.
+ * The tests of `web`, and those of `tables`, share a browser.
  */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   catalogue: ["catalogue"],
@@ -35,7 +35,7 @@ export function filesOf(shard: string): string[] {
   return testFiles().filter((path) => shardOf(path) === shard);
 }
 
-/** Follows from the path alone, so a new file moves no other one. */
+/** Depends on the path alone, so a new file moves no other one. */
 function shardOf(path: string): string {
   const [folder] = path.split("/");
   return Object.keys(FOLDERS).find((name) =>

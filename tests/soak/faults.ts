@@ -1,22 +1,22 @@
-/** What goes wrong around the service while it works. */
+/** Faults around the service while it works. */
 import type { ImageHost } from "../support/image_host.ts";
 import { lockDatabase } from "../support/locked_database.ts";
 import type { Service } from "../support/service.ts";
 import type { WebhookSink } from "../support/webhook_sink.ts";
 import { pause } from "./traffic.ts";
 
-/** What faults are put into. */
+/** Where faults can be caused. */
 export interface Surroundings {
   service: Service;
   images: ImageHost;
   sink: WebhookSink;
 }
 
-/** Begins a fault; the answer ends it. */
+/** Begins a fault; the returned function ends it. */
 export type Fault = (around: Surroundings) => End | Promise<End>;
 type End = () => void | Promise<void>;
 
-/** Faults that the service lives through. */
+/** Faults that the service survives. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   "database locked": ({ service }) => lockDatabase(service.folder),
   "image store away": async ({ service }) => {
@@ -65,10 +65,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Before it is killed. */
+/** How long the service is stopped before it is killed. */
 const HANGS_MS = 1_000;
 
-/** Faults in which the service answers nothing. */
+/** Faults during which the service answers nothing. */
 export const ABSENCES: Readonly<Record<string, Fault>> = {
   "stopped": ({ service }) => {
     const { program } = service;
@@ -76,7 +76,7 @@ export const ABSENCES: Readonly<Record<string, Fault>> = {
     return () => program.kill("SIGCONT");
   },
   "killed": async ({ service }) => {
-    // So that it has not answered some requests.
+    // So that some requests are in progress.
     service.program.kill("SIGSTOP");
     await pause(HANGS_MS);
     await service.kill();

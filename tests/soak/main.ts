@@ -1,4 +1,4 @@
-/** `deno task soak [MINUTES] [SEED]`: ten minutes unless told. */
+/** `deno task soak [MINUTES] [SEED]`: ten minutes by default. */
 import { seedFrom } from "../support/random.ts";
 import { checkSometimes } from "../support/sometimes.ts";
 import { soak } from "./soak.ts";

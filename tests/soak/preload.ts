@@ -1,6 +1,6 @@
 /**
- * Runs in the service before its program: writes each second what its memory
- * holds, and ends the image worker at SIGUSR2.
+ * Runs in the service before its program: writes the content of its memory each
+ * second, and ends the image worker at SIGUSR2.
  */
 import { Worker } from "node:worker_threads";
 
@@ -15,7 +15,7 @@ Deno.unrefTimer(timer);
 let last: Worker | null = null;
 const post = Worker.prototype.postMessage;
 Worker.prototype.postMessage = function (this: Worker, message, options) {
-  last = this; // the one that works now
+  last = this; // the current one
   return post.call(this, message, options);
 };
 Deno.addSignalListener("SIGUSR2", () => last?.terminate());

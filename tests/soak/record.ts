@@ -1,18 +1,18 @@
-/** What a soak saw each minute, and what it makes of it. */
+/** The values that a soak measured each minute, and conclusions from them. */
 
 /** Values of one minute, by name; the unit is in the name. */
 export type Minute = Readonly<Record<string, number>>;
 
 /**
- * How much a value may have grown at the end of the quiet part, of what it was
- * at its beginning, and how much is nothing.
+ * By how much a value may have grown at the end of the quiet part, as a share
+ * of its beginning, and which growth is negligible.
  */
 interface Bound {
   share: number;
   least: number;
 }
 
-/** What has to stay flat. */
+/** Values that must not grow. */
 const FLAT: Readonly<Record<string, Bound>> = {
   "heap MiB": { share: 0.25, least: 16 },
   "external MiB": { share: 0.25, least: 16 },
@@ -24,7 +24,7 @@ const FLAT: Readonly<Record<string, Bound>> = {
   "parts": { share: 0.5, least: 64 },
 };
 
-/** Minutes from which growth can be told. */
+/** Fewer minutes do not show growth. */
 const FEWEST = 6;
 
 /** Prints a line for each minute under one heading. */
@@ -41,7 +41,9 @@ export class Log {
   }
 }
 
-/** A line for each value: in the first minute, in the last, the most. */
+/**
+ * A line for each value: in the first minute, in the last one, and the highest.
+ */
 export function ranges(minutes: readonly Minute[]): string[] {
   const [first, last] = [minutes[0], minutes.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -55,9 +57,9 @@ export function ranges(minutes: readonly Minute[]): string[] {
 }
 
 /**
- * What grew although it should not have. The first third of the minutes is when
- * caches fill and code is compiled; of the rest, the first half is compared with
- * the second. Too few minutes tell nothing.
+ * Values that grew although they should not. In the first third of the minutes
+ * caches fill and code is compiled; of the rest, the first half is compared
+ * with the second. Too few minutes show nothing.
  */
 export function findGrowth(minutes: readonly Minute[]): string[] {
   const rest = minutes.slice(Math.floor(minutes.length / 3));
@@ -72,7 +74,7 @@ export function findGrowth(minutes: readonly Minute[]): string[] {
   });
 }
 
-/** What is there even at the best moment is what does not go away. */
+/** The lowest value is what is never released. */
 function lowest(minutes: readonly Minute[], name: string): number {
   return minutes.reduce(
     (least, minute) => Math.min(least, minute[name] ?? 0),

@@ -1,7 +1,7 @@
 /**
- * The whole service under mixed traffic, with one fault after the other, for
- * minutes or hours: nothing acknowledged is lost, everything goes on within ten
- * seconds of a fault's end, and nothing grows but what is stored.
+ * The whole service with mixed traffic and one fault after the other, for
+ * minutes or hours: nothing acknowledged is lost, all work continues within ten
+ * seconds of a fault's end, and nothing grows but stored data.
  */
 import { assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
@@ -22,9 +22,11 @@ import { pause, Traffic } from "./traffic.ts";
 
 const SELLERS = ["acme", "bolt", "coil", "dune"];
 const MIB = 1_048_576;
-/** Of a fault. */
+/** The length of a fault. */
 const LONGEST_FAULT_MS = 25_000;
-/** Between two faults; everything has to go on in the first ten seconds. */
+/**
+ * The time between two faults; all work must continue in its first ten seconds.
+ */
 const CALM_MS = 15_000;
 const RECOVERY_MS = 10_000;
 /** In the first part of a run the service is killed and stopped, too. */
@@ -39,11 +41,11 @@ export interface SoakOptions {
   seed: number;
 }
 
-/** What a soak found. */
+/** The findings of a soak. */
 export interface Findings {
-  /** What is wrong with the service. */
+  /** Violations by the service. */
   problems: string[];
-  /** What took too long because the machine had no processor to spare. */
+  /** What took too long because the machine had no free processor. */
   load: string[];
 }
 
@@ -72,16 +74,16 @@ class Soak {
   readonly #random: Random;
   readonly #minutes: Minute[] = [];
   readonly #log = new Log();
-  /** Faults of the minute under way. */
+  /** Faults of the current minute. */
   #faults: string[] = [];
-  /** While it is expected to answer nothing. */
+  /** Whether it is expected to answer nothing. */
   #absent = false;
-  /** How often it was. */
+  /** How often it was expected to answer nothing. */
   #absences = 0;
   #slowestHealthMs = 0;
-  /** What is wrong. */
+  /** The violations so far. */
   readonly #problems: string[] = [];
-  /** As in `Findings`. */
+  /** See `Findings`. */
   readonly #load: string[] = [];
   #over = false;
 
@@ -136,8 +138,8 @@ class Soak {
   }
 
   /**
-   * Everything moves, and is ready, soon after a fault: within ten seconds in
-   * which the service and this test had a processor.
+   * All work makes progress, and the service is ready, soon after a fault:
+   * within ten seconds in which the service and this test had a processor.
    */
   async #recover(): Promise<void> {
     const fault = this.#faults.at(-1);
@@ -160,7 +162,10 @@ class Soak {
     await pause(CALM_MS - (performance.now() - began));
   }
 
-  /** Answers how many milliseconds the machine has withheld since. */
+  /**
+   * Returns a function that returns how many milliseconds the machine has
+   * withheld since.
+   */
   #measureWithheld(): () => number {
     const lagged = this.#lag.ms;
     const starvation = new Starvation(this.#around.service.program.pid);
@@ -172,7 +177,7 @@ class Soak {
     list.push(`${what} (the machine withheld ${seconds(withheldMs)})`);
   }
 
-  /** What waits although it is due; empty when nothing does. */
+  /** Work that is due and waits; empty if there is none. */
   async #standsStill(): Promise<string> {
     const { service } = this.#around;
     const ready = await fetch(`${service.url}/readyz`);
@@ -231,7 +236,7 @@ class Soak {
       while (!this.#over && performance.now() < end) {
         await pause(2_000);
         if (this.#around.service.running === null) continue;
-        // It may end just now.
+        // The fault may be ending now.
         await this.#heldNow().then((held) => heap.push(held), () => {});
       }
       if (heap.length > 0) this.#keepMinute(heap);
@@ -251,7 +256,7 @@ class Soak {
     };
   }
 
-  /** The least of what was held, and what is stored at its end. */
+  /** The lowest memory use, and the stored bytes at its end. */
   #keepMinute(held: readonly Minute[]): void {
     const least = Object.fromEntries(
       Object.keys(held[0]).map((name) => [
@@ -294,8 +299,8 @@ class Soak {
   }
 
   /**
-   * Killed once more, with what is due later brought forward, everything comes
-   * to its end, and what was acknowledged is there.
+   * After another kill, and with later work made due, all work is completed,
+   * and everything acknowledged exists.
    */
   async settle(): Promise<void> {
     const { service } = this.#around;
@@ -325,7 +330,7 @@ class Soak {
     await this.#inspect(inspector);
   }
 
-  /** Those of which the last process tells, and kills it. */
+  /** Records the rare paths that the last process reports, and kills it. */
   async #noteRarePaths(): Promise<void> {
     const { service } = this.#around;
     const response = await fetch(`${service.url}/metrics`, {
@@ -398,7 +403,7 @@ class Soak {
   }
 }
 
-/** Faults in an order by chance, in which each comes once before any again. */
+/** Faults in random order, in which each occurs once before any is repeated. */
 class Turns {
   readonly #faults: Readonly<Record<string, Fault>>;
   readonly #random: Random;
@@ -436,7 +441,7 @@ function countImageFiles(folder: string): { files: number; parts: number } {
   return { files, parts };
 }
 
-/** Nothing while the folder is away. */
+/** Empty while the folder is away. */
 function readFolder(path: string): Iterable<Deno.DirEntry> {
   try {
     return [...Deno.readDirSync(path)];

@@ -1,16 +1,16 @@
-/** What came of requests, by kind of request. */
+/** The outcomes of requests, by kind of request. */
 import { quantile } from "../bench/table.ts";
 
 export class Tally {
   answered = 0;
-  /** 429 and 503: come back later. */
+  /** 429 and 503: try again later. */
   refused = 0;
   /** The connection broke. */
   unanswered = 0;
   readonly #times = new Map<string, number[]>();
-  /** What should never be answered, and how often. */
+  /** Answers that must never occur, and how often they did. */
   readonly violations = new Map<string, number>();
-  /** The same, where the machine is to blame. */
+  /** The same, if the machine is the cause. */
   readonly load = new Map<string, number>();
 
   note(kind: string, ms: number): void {
@@ -20,13 +20,13 @@ export class Tally {
     this.#times.set(kind, times);
   }
 
-  /** `byLoad`: because this machine had no processor to spare. */
+  /** `byLoad`: because this machine had no free processor. */
   violate(what: string, byLoad = false): void {
     const counts = byLoad ? this.load : this.violations;
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
 
-  /** A line for each kind: how many, and how long they took. */
+  /** A line for each kind: how many requests, and how long they took. */
   lines(): string[] {
     return [...this.#times].sort().map(([kind, times]) =>
       `${kind.padEnd(24)} ${`${times.length}`.padStart(8)} answers, ` +

@@ -1,6 +1,6 @@
 /**
- * Mixed traffic of several sellers and an operator. Those that write are the
- * writers of the crash test, which remember what was acknowledged.
+ * Mixed traffic of several sellers and an operator. The writers are those of
+ * the crash test, which remember what was acknowledged.
  */
 import { Emitter, Setter, Uploader, type Writer } from "../crash/writers.ts";
 import { runProgram } from "../support/process.ts";
@@ -9,7 +9,7 @@ import { OPERATOR, type Service } from "../support/service.ts";
 import type { Lag } from "../support/starvation.ts";
 import { Tally } from "./tally.ts";
 
-/** Mean milliseconds between two requests of one kind of one seller. */
+/** Mean milliseconds between two requests of one kind from one seller. */
 const PAUSE_MS = {
   write: 1_000,
   read: 800,
@@ -19,23 +19,23 @@ const PAUSE_MS = {
 };
 
 /**
- * A request that is given up then counts as a violation. A stream lasts as long
- * as its images, which may be tried five times.
+ * A request that is given up after this time is a violation. A stream lasts as
+ * long as its images, which may have five attempts.
  */
 const LONGEST_MS = 300_000;
 
 /**
- * An image host of this process that lost so much of its 5 s has not answered
- * for lack of a processor.
+ * If this process lost this much of its 5 s, its image host did not answer for
+ * lack of a processor.
  */
 const HOST_LOST_MS = 2_500;
 
 export interface TrafficOptions {
   service: Service;
-  /** Where the image host listens. */
+  /** The URL of the image host. */
   images: string;
   random: Random;
-  /** Of this process, in which the image host runs, too. */
+  /** Of this process, which also runs the image host. */
   lag: Lag;
 }
 
@@ -44,7 +44,7 @@ export class Traffic {
   readonly uploaders: Uploader[] = [];
   readonly setters: Setter[] = [];
   readonly emitters: Emitter[] = [];
-  /** Backups that were taken. */
+  /** Backups that were made. */
   backups = 0;
   readonly #options: TrafficOptions;
   readonly #running: Promise<void>[] = [];
@@ -69,13 +69,13 @@ export class Traffic {
     this.#repeat(PAUSE_MS.backup, () => this.#backUp());
   }
 
-  /** Resolves when nothing is under way; nothing follows. */
+  /** Resolves when no request is in progress; no other one follows. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);
   }
 
-  /** Asks again for what is in doubt, until it is answered. */
+  /** Repeats requests with an unknown outcome until they are answered. */
   async resolveDoubts(): Promise<void> {
     const keys = [...this.#options.service.keys.values()];
     const { url } = this.#options.service;
@@ -215,7 +215,7 @@ export class Traffic {
   }
 }
 
-/** The messages of an answer, without what differs each time. */
+/** The messages of an answer, without parts that differ each time. */
 function gist(text: string): string {
   const messages = [...text.matchAll(/<message>(.*?)<\/message>/g)];
   if (messages.length === 0) return text.slice(0, 300);
@@ -223,7 +223,7 @@ function gist(text: string): string {
     .replaceAll(/\S*\d\S*/g, "…");
 }
 
-/** An answer that says when to come back. */
+/** An answer that asks the client to retry later. */
 function isRefusal({ status, headers }: Response): boolean {
   return (status === 503 || status === 429) && headers.has("retry-after");
 }

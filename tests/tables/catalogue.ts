@@ -1,4 +1,4 @@
-/** Catalogues as they are in truth, each made from a seed. */
+/** The true content of catalogues, each made from a seed. */
 import type { Draws } from "./draws.ts";
 
 export interface Truth {
@@ -6,9 +6,9 @@ export interface Truth {
   title: string;
   /** Lines of text. */
   description: string;
-  /** In hundredths. */
+  /** In hundredths of the currency. */
   price: number;
-  /** What it cost before, in hundredths; null: the price is the usual one. */
+  /** The former price, in hundredths; null: the price is the usual one. */
   former: number | null;
   currency: string;
   vat: number;
@@ -19,7 +19,7 @@ export interface Truth {
   mpn: string;
   grams: number;
   condition: "new" | "used" | "refurbished";
-  /** The family of a variant; "" for one that is alone. */
+  /** The family of a variant; "" for a product without variants. */
   parent: string;
   categories: readonly string[];
   attributes: Readonly<Record<string, string>>;
@@ -105,7 +105,7 @@ export interface Catalogue {
   products: readonly Truth[];
 }
 
-/** How the SKUs of a catalogue are formed. */
+/** The form of the SKUs of a catalogue. */
 type SkuForm = (i: number, draws: Draws) => string;
 const SKU_FORMS: readonly SkuForm[] = [
   (i) => `A-${1001 + i}`,

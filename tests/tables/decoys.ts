@@ -1,6 +1,6 @@
 /**
- * What a person tells apart, and a program may not: columns whose names or values
- * look like those of a field, and values that another column explains.
+ * Columns that a person tells apart and a program may not: their names or
+ * values look like those of a field, or another column explains them.
  */
 import type { Language, Truth } from "./catalogue.ts";
 import { type Column, type Sketch, written } from "./generic.ts";
@@ -11,7 +11,7 @@ import { YES_NO } from "./names.ts";
 export interface Decoy {
   name: string;
   languages?: readonly Language[];
-  /** False: it does not go with this table. */
+  /** False: it does not fit this table. */
   add(sketch: Sketch): void | false;
 }
 
@@ -58,7 +58,7 @@ const SALES: Readonly<
   nl: ["Actieprijs", "Actie van", "Actie tot", "Actie actief"],
 };
 
-/** The usual price and one in a sale that is not on. */
+/** The usual price, and that of a sale that is not active. */
 function endedSale(sketch: Sketch): string | false {
   const price = replace(sketch, "price");
   if (price === null || /cent|pence|öre|gros|\bct\b/i.test(price.name)) {
@@ -111,7 +111,7 @@ function twoPrices(
       () => sketch.add(own, ["price"], ({ price }) => sketch.money(price)),
     ];
     for (const one of isFirst ? add : add.reverse()) one();
-    // What a maker recommends may stand beside the price.
+    // A price that the maker recommends may be beside the shop's.
     sketch.wants.push((product, wants) => {
       const recommended = `${Math.round(product.price * 1.4) / 100}`;
       const known = wants.get("compare_at_price")?.texts ?? [];
@@ -557,7 +557,7 @@ export const DECOYS: readonly Decoy[] = [
         [
           { v: 100125 + row * 1000, z: "General" },
           { v: 12345 + row * 1000, z: "00\\-000" },
-          // A program made a number with a sign of thousands of it.
+          // A program converted it to a number with a thousands separator.
           { v: 100125 + row * 1000, z: "#,##0" },
           { v: 12.345 + row, z: "General" },
         ][form];
@@ -836,7 +836,7 @@ export const DECOYS: readonly Decoy[] = [
           for (const field of ["price", "currency", "compare_at_price"]) {
             if (wants.has(field)) {
               wants.set(field, {
-                // A price in a sale may stand beside it.
+                // A sale price may be beside it.
                 texts: field === "compare_at_price" || product.former !== null
                   ? wants.get(field)!.texts
                   : [],
@@ -1160,7 +1160,7 @@ export const DECOYS: readonly Decoy[] = [
         }[language],
       );
       sketch.add(name, ["status"], ({ active }) => active ? on : off);
-      // A product without a word of it is for sale.
+      // A product without such a word is for sale.
       sketch.wants.push(({ active }, wants) => {
         if (active) wants.set("status", { texts: ["active"], none: true });
       });

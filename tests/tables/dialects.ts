@@ -1,10 +1,10 @@
-/** The file of a seed. */
+/** Creates the file of a seed. */
 import type { Draws } from "./draws.ts";
 import { genericGrid } from "./generic.ts";
 import type { Grid } from "./grid.ts";
 import { SHOPS } from "./shops.ts";
 
-/** Programs of which the page knows no columns by heart. */
+/** Programs whose columns the page has no preset for. */
 const NO_PRESET = ["Fortnox", "JTL", "Amazon", "eBay", "Etsy", "Squarespace"];
 
 export function gridOf(draws: Draws): Grid {

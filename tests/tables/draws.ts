@@ -10,7 +10,7 @@ export class Draws extends Random {
     return choices[this.below(choices.length)];
   }
 
-  /** From `least` to `most` of them, in their order. */
+  /** From `least` to `most` of them, in their original order. */
   some<T>(choices: readonly T[], least: number, most: number): T[] {
     const count = least + this.below(most - least + 1);
     const left = [...choices.keys()];

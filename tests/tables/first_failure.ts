@@ -1,11 +1,11 @@
 /**
  * Plays seeds, one after the other, until one fails: `first_failure.ts SEED
- * COUNT`. Prints it as JSON; null: none does.
+ * COUNT`. Prints the failure as JSON; null if no seed fails.
  */
 import { play } from "./play.ts";
 import { faultsOf } from "./shrink.ts";
 
-/** A fault may break a module, not a value alone. */
+/** A planted fault may break a whole module, not only a value. */
 async function fails(seed: number): Promise<boolean> {
   try {
     return faultsOf((await play(seed)).outcome).length > 0;

@@ -1,4 +1,4 @@
-/** Tables of spreadsheets and of programs that no preset knows. */
+/** Tables of spreadsheets, and of programs without a preset. */
 import { type Catalogue, catalogueOf, type Truth } from "./catalogue.ts";
 import { DECOYS } from "./decoys.ts";
 import type { Draws } from "./draws.ts";
@@ -14,11 +14,11 @@ export interface Column extends Head {
 export interface Numbers {
   point: "," | ".";
   thousands: string;
-  /** Numbers of a workbook, not texts. */
+  /** Whether numbers of a workbook are numbers, not texts. */
   typed: boolean;
 }
 
-/** A table while it is being made. */
+/** A table under construction. */
 export interface Sketch {
   draws: Draws;
   catalogue: Catalogue;
@@ -26,7 +26,7 @@ export interface Sketch {
   numbers: Numbers;
   columns: Column[];
   features: string[];
-  /** Changes what is right of a field. */
+  /** Changes what counts as right for a field. */
   wants: ((product: Truth, wants: Map<string, Want>) => void)[];
   extra: GridRow[];
   above: string[][];
@@ -104,7 +104,7 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   CHF: "CHF",
 };
 
-/** Where the currency stands. */
+/** The place of the currency. */
 const PLACES = ["name", "name", "cell", "column", "nowhere"] as const;
 
 function addPrices(sketch: Sketch): void {
@@ -359,7 +359,7 @@ function addOthers(sketch: Sketch): void {
   });
 }
 
-/** Columns of every program that nobody sends. */
+/** Columns that many programs export and nobody needs. */
 const HARMLESS: readonly [string, (product: Truth, row: number) => string][] = [
   ["ID", (_, row) => `${4711 + row}`],
   ["Tags", () => "a, b"],
@@ -420,7 +420,7 @@ export function wantsOf(
   return wants;
 }
 
-/** Decoys of one group would contradict each other. */
+/** Several decoys of one group would contradict each other. */
 function groupOf(name: string): string {
   return /stock|availab|amount|contents|pieces/.test(name)
     ? "quantity"
@@ -526,7 +526,7 @@ function finished(sketch: Sketch, weightUnit: string): Grid {
   return around(draws, unmarked(draws, { ...grid, writing }, sketch.numbers));
 }
 
-/** Decimal commas and semicolons that no quotation marks protect. */
+/** Decimal commas between semicolons, without quotation marks. */
 function unmarked(draws: Draws, grid: Grid, { point }: Numbers): Grid {
   const { writing } = grid;
   if (writing.kind !== "csv" || writing.quotes !== "few") return grid;
@@ -537,7 +537,7 @@ function unmarked(draws: Draws, grid: Grid, { point }: Numbers): Grid {
   );
   const isMeant = delimiter === "," && point === "," && hasCents ||
     delimiter === ";" && JSON.stringify(grid.rows).includes("; set");
-  // What rows say together is read before a shifted one is left out.
+  // Evidence from all rows is read before a shifted row is left out.
   const isAlone = delimiter === ";" || grid.features.length === 0;
   if (!isMeant || !isAlone || !draws.chance(0.5)) return grid;
   const apart = (cell: Cell): readonly Cell[] =>
@@ -560,7 +560,7 @@ function unmarked(draws: Draws, grid: Grid, { point }: Numbers): Grid {
   };
 }
 
-/** In another order, though images keep theirs. */
+/** In another order, except for images. */
 function mixed(draws: Draws, columns: readonly Column[]): Column[] {
   const isImage = ({ states }: Column) => states.includes("images");
   const images = columns.filter(isImage);
@@ -644,7 +644,7 @@ const TITLES: readonly string[][] = [
   ["Export"],
 ];
 
-/** Rows that are no products, around and between those that are. */
+/** Rows without a product, around and between the others. */
 function around(draws: Draws, grid: Grid): Grid {
   const empty = grid.heads.map(() => "");
   const rows = [...grid.rows];
@@ -688,7 +688,7 @@ function around(draws: Draws, grid: Grid): Grid {
     features.push("hidden row");
     const at = rows.findIndex((row) => row.family === family);
     rows[at] = { ...rows[at], hidden: true };
-    // A filter hides what is not meant.
+    // A filter hides the unwanted rows.
     if (draws.chance(0.5)) {
       grid = {
         ...grid,

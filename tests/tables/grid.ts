@@ -1,6 +1,8 @@
-/** A file before it is written: cells, and what they state of each product. */
+/**
+ * A file before it is written: its cells, and what they say of each product.
+ */
 
-/** A number of a workbook, with its format; elsewhere it is a text. */
+/** A number of a workbook, with its format; other files write it as a text. */
 export interface TypedCell {
   v: number;
   z: string;
@@ -10,24 +12,29 @@ export type Cell = string | TypedCell;
 
 export interface Head {
   name: string;
-  /** Fields that this column states; none for what is not meant. */
+  /**
+   * Fields that this column states; none for a column that is to be ignored.
+   */
   states: readonly string[];
   hidden?: boolean;
 }
 
-/** What is right for a field of a product. */
+/** What counts as right for a field of a product. */
 export interface Want {
-  /** Each of these is right. */
+  /** Each of these values is right. */
   texts: readonly string[];
-  /** To send nothing, or to clear it, is right, too. */
+  /** Sending nothing, or clearing the field, is right, too. */
   none?: true;
-  /** Right with a note on the page, or after a question, alone. */
+  /** Right only with a note on the page, or after a question. */
   doubtful?: true;
 }
 
 export interface GridRow {
   cells: readonly Cell[];
-  /** Products of one family stand or fall together; null: it is no product. */
+  /**
+   * Products of one family are accepted or refused together; null: the row is
+   * no product.
+   */
   family: number | null;
   hidden?: boolean;
 }
@@ -59,20 +66,20 @@ export interface Grid {
   above: readonly (readonly string[])[];
   rows: readonly GridRow[];
   products: readonly Product[];
-  /** The currency of a file of before. */
+  /** The currency of an earlier file. */
   earlierCurrency?: string;
-  /** What somebody answers of the whole file. */
+  /** An answer that somebody gives for the whole file. */
   currency: string;
   weightUnit: string;
   imageBase: string;
   writing: Writing;
-  /** An export that the page knows: it needs no questions. */
+  /** An export that the page recognizes: it needs no questions. */
   isKnown?: true;
-  /** What is special about it. */
+  /** The peculiarity of the file. */
   features: readonly string[];
 }
 
-/** The grid with these families of products alone. */
+/** The grid with only these families of products. */
 export function withFamilies(grid: Grid, families: ReadonlySet<number>): Grid {
   return {
     ...grid,
@@ -84,8 +91,8 @@ export function withFamilies(grid: Grid, families: ReadonlySet<number>): Grid {
 }
 
 /**
- * The grid without a column, and without others that state the same field; what
- * they state is no longer known.
+ * The grid without a column, and without others that state the same field,
+ * whose true values are then unknown.
  */
 export function withoutColumn(grid: Grid, column: number): Grid {
   const [field] = grid.heads[column].states;

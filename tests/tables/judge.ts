@@ -1,4 +1,4 @@
-/** Compares what would be sent with what the file says in truth. */
+/** Compares what would be sent with the file's true content. */
 import type { Grid, Want } from "./grid.ts";
 import { isTaken, sentOf, type View } from "./page.ts";
 
@@ -12,7 +12,7 @@ export const VERDICTS = [
 ] as const;
 /**
  * `asked`: right after a question; `refused`, `left`: the page or the service
- * says so. The last two are what must not be.
+ * reports it. The last two kinds are failures.
  */
 export type Verdict = typeof VERDICTS[number];
 
@@ -26,10 +26,10 @@ export interface Finding {
 
 type Sent = Awaited<ReturnType<typeof sentOf>>[number];
 
-/** Fields that the service needs of a new product. */
+/** Fields that the service requires for a new product. */
 const NEEDED = ["sku", "title", "price"];
 
-/** What a product has, as texts by field. */
+/** The values of a product, as texts by field. */
 function fieldsOf(product: Sent): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of Object.entries(product)) {
@@ -49,7 +49,7 @@ function fieldsOf(product: Sent): Map<string, string> {
       fields.set(name, `${(value as { value: unknown }).value}`);
     } else fields.set(name, `${value}`);
   }
-  // Nothing in a list empties it.
+  // An empty text means an empty list.
   if (fields.get("categories") === "") fields.delete("categories");
   if (fields.get("images") === "") fields.delete("images");
   return fields;
@@ -72,12 +72,12 @@ function isSame(field: string, sent: string, wanted: string): boolean {
   return plain(sent) === plain(wanted);
 }
 
-/** Without what is not seen. */
+/** Reduces white space to single spaces. */
 function plain(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** Notes that say why a field was not sent. */
+/** Notes that explain why a field was not sent. */
 const SAID: Readonly<Record<string, RegExp>> = {
   price: /price|discount/i,
   compare_at_price: /price|discount/i,
@@ -101,7 +101,7 @@ export function countsOf(
   return counts as Record<Verdict, number>;
 }
 
-/** Of all wanted and all sent values, where nothing was sent yet. */
+/** Judges all wanted values, and all that the view would send. */
 export async function judged(grid: Grid, view: View): Promise<Judged> {
   const sent = await sentOf(view);
   const findings: Finding[] = [];

@@ -1,11 +1,11 @@
 /**
- * The smallest files that the page once read wrongly without a word. Each either
- * has the right value now, or is asked about.
+ * The smallest files that the page once read wrongly without a note. Each now
+ * either has the right value, or leads to a question.
  */
 import { assert, assertEquals } from "@std/assert";
 import { drop, openQuestions, sentOf } from "./page.ts";
 
-/** What the first product has, or a part of the question. */
+/** The values of the first product, or a part of the question. */
 type Right = Readonly<Record<string, unknown>> | string;
 
 const FILES: readonly (readonly [file: string, right: Right])[] = [
@@ -38,7 +38,7 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
     "SKU;Compare at price;Retail incl. VAT\nA;15.00;9.99",
     "Compare at price would be the price",
   ],
-  // "actief" is no sale.
+  // "actief" does not mark a sale.
   ["SKU;Prijs;Aanbiedingsprijs;Actief\nA;12,90;9,90;0", {
     price: { amount: "9.90" },
   }],
@@ -138,7 +138,7 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
     "SKU,Gewichtseenheid,Prijs,Gewicht,BTW\nA,kg,12,99,9\nB,kg,19,49,9",
     "a decimal comma may be read as a delimiter",
   ],
-  // A whole price with what it was before, and with a sale.
+  // A whole price with the former price, and with a sale.
   ["SKU,Price,Old price,Brand\nA,12,15,Norr\nB,20,35,Norr", {
     compare_at_price: "15",
   }],

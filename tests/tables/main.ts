@@ -1,9 +1,9 @@
 /**
  * Plays merchants' files: `main.ts [SEEDS] [SEED] [--seconds S] [--jobs N]`.
  *
- * With one seed it prints its file. With several it prints of each that failed
- * what went wrong, and the smallest file that still does. `--seconds` takes new
- * seeds for so long, after those that failed once.
+ * For one seed it prints its file. For several it prints what went wrong in
+ * each that failed, and the smallest file that still fails. `--seconds` plays
+ * those that failed before, then new seeds for this long.
  */
 import {
   inProcesses,
@@ -21,21 +21,21 @@ import { textOf } from "./write.ts";
 const DEFAULT_SEEDS = 300;
 
 interface Asked extends SeedWish {
-  /** Failures are not shrunk, and the faults of each feature are counted. */
+  /** Failures are not reduced, and the faults of each feature are counted. */
   brief: boolean;
 }
 
-/** What came of some seeds. */
+/** The results of some seeds. */
 class Sum {
   passed = 0;
   failed = 0;
   cells: Record<string, number> = Object.fromEntries(
     VERDICTS.map((name) => [name, 0]),
   );
-  /** How many files needed so many questions. */
+  /** How many files needed each number of questions. */
   asked: number[] = [];
   refusedFiles = 0;
-  /** In how many files each fault was, by field and feature. */
+  /** How many files had each fault, by field and feature. */
   faults: Record<string, number> = {};
 
   add({ outcome, grid }: Played): void {
@@ -117,7 +117,7 @@ async function run(wish: Asked): Promise<Sum> {
   return sum;
 }
 
-/** Has processes of their own play parts of the seeds. */
+/** Plays parts of the seeds in separate processes. */
 async function inParallel(wish: Asked): Promise<Sum> {
   const sum = new Sum();
   for (const part of await inProcesses<Sum>(import.meta.url, wish)) {

@@ -1,4 +1,4 @@
-/** A truthful and attentive merchant, who drives the page with one file. */
+/** A truthful and attentive merchant, who uses the page with one file. */
 import type { Grid } from "./grid.ts";
 import {
   answer,
@@ -20,19 +20,19 @@ import type { MadeFile } from "./write.ts";
 export interface Outcome {
   findings: readonly Finding[];
   counts: Readonly<Record<Verdict, number>>;
-  /** Questions, and choices that the page asks for. */
+  /** Questions, and choices that the page requires. */
   asked: readonly string[];
-  /** Why nothing is sent; null: it is. */
+  /** Why nothing is sent; null if it is sent. */
   refusal: string | null;
 }
 
-/** What an export of a shop does not say, or another program has changed. */
+/** What an export of a shop does not say, or another program changed. */
 const NEEDED_OF_SHOPS = /currency|unit|spreadsheet program|letters/i;
 
-/** More would be a page that asks without end. */
+/** More questions would mean that the page asks without end. */
 const MOST_STEPS = 60;
 
-/** Fields by the labels that the page says are missing. */
+/** Fields that the page reports as missing, by their labels. */
 const BY_LABEL: Readonly<Record<string, Target>> = {
   Title: "title",
   Price: "price",
@@ -108,7 +108,7 @@ function refused(grid: Grid, refusal: string, asked: string[]): Outcome {
   return { findings, counts: countsOf(findings), asked, refusal };
 }
 
-/** Null: the button is pressed. A text: the merchant gives up. */
+/** Null: the button is pressed. A text: why the merchant gives up. */
 async function stepOf(
   grid: Grid,
   view: View,
@@ -164,7 +164,7 @@ async function stepOf(
   return block;
 }
 
-/** The view after the answer that is right. */
+/** The view after the right answer. */
 async function best(
   grid: Grid,
   answers: readonly (() => Promise<View | string>)[],
@@ -183,10 +183,10 @@ async function best(
   return found;
 }
 
-/** So many answers are thought through together. */
+/** This many answers are considered together. */
 const DEPTH = 3;
 
-/** What comes of a view once all that follows is answered. */
+/** The result of a view once all following questions are answered. */
 async function lastBadness(
   grid: Grid,
   view: View | string,
@@ -202,7 +202,9 @@ async function lastBadness(
   return typeof now === "string" ? Infinity : await badnessOf(grid, now);
 }
 
-/** How far numbers are from the true ones, which a next answer may mend. */
+/**
+ * How far numbers are from the true ones, which the next answer may correct.
+ */
 function distanceOf(findings: readonly Finding[]): number {
   return findings.reduce((sum, { sent, wanted }) => {
     const ratio = Math.abs(Math.log10(Number(sent) / Number(wanted)));
@@ -213,7 +215,7 @@ function distanceOf(findings: readonly Finding[]): number {
 async function badnessOf(grid: Grid, view: View): Promise<number> {
   const { counts, findings } = await judged(grid, view);
   const { wrong, lost, refused, left, right } = counts;
-  // Who knows the columns leaves out what is no field, whatever else is known.
+  // Somebody who knows the columns ignores those that are no fields.
   const strange =
     grid.heads.filter(({ states }, i) =>
       states.length === 0 && (view.mapping.targets[i] ?? "") !== ""

@@ -1,5 +1,5 @@
 /**
- * What merchants and programs call columns, by language. They are written down
+ * Names of columns that merchants and programs use, by language. They are taken
  * from real exports, not from the names that the page knows.
  */
 import type { Language } from "./catalogue.ts";
@@ -217,7 +217,7 @@ export type Named = keyof typeof NAMES;
 const PAIRS = (words: string) =>
   words.split("|").map((pair) => pair.split("/"));
 
-/** Pairs of words for yes and no, as programs of each language write them. */
+/** Pairs of words for yes and no in the programs of each language. */
 export const YES_NO: Readonly<Record<Language, readonly string[][]>> = {
   en: PAIRS("1/0|yes/no|TRUE/FALSE|Y/N|active/inactive"),
   de: PAIRS("1/0|ja/nein|WAHR/FALSCH|J/N|aktiv/inaktiv"),

@@ -1,6 +1,6 @@
 /**
- * The page's modules as the simulation drives them. No other file of this folder
- * imports from `src/web`.
+ * The page's modules for the simulation. No other file of this folder imports
+ * from `src/web`.
  */
 import { SCALAR_RULES, type ScalarField } from "../../src/catalogue/fields.ts";
 import type { SentProduct } from "../../src/client/mod.ts";
@@ -42,7 +42,7 @@ import type { Cell } from "./grid.ts";
 export type { ColumnField as Target, Finding, FindingAnswer as Answer };
 export { missingFieldsOf, NOTHING_CHOSEN };
 
-/** A table whose columns are being mapped, as its view holds it. */
+/** A table whose columns are being mapped, as its view stores it. */
 export interface View {
   spreadsheet: Spreadsheet;
   table: Table;
@@ -61,7 +61,7 @@ function readFor(
   }
 }
 
-/** The thread for workbooks, in this thread. */
+/** Runs the worker for workbooks in this thread. */
 class InThisThread {
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onerror: (() => void) | null = null;
@@ -76,7 +76,7 @@ class InThisThread {
   terminate(): void {}
 }
 
-/** Does what may read or write a workbook. */
+/** Runs a function that may read or write a workbook. */
 async function withBooks<T>(work: () => Promise<T>): Promise<T> {
   const before = globalThis.Worker;
   (globalThis as { Worker: unknown }).Worker = InThisThread;
@@ -87,7 +87,7 @@ async function withBooks<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The file that the page saves of products. */
+/** The file in which the page saves products. */
 export async function saved(
   products: readonly Stored[],
   kind: "csv" | "xlsx",
@@ -96,7 +96,7 @@ export async function saved(
   return new Uint8Array(await file.arrayBuffer());
 }
 
-/** Drops a file on the page; a text says why it is not taken. */
+/** Drops a file on the page; returns a text if it is refused. */
 export async function drop(
   name: string,
   bytes: Uint8Array<ArrayBuffer>,
@@ -118,7 +118,7 @@ function taken(chosen: ChosenColumns): View | string {
 
 const found = new WeakMap<Table, WeakMap<ColumnMapping, Finding[]>>();
 
-/** What the page says of a table, answered or not. */
+/** The page's notes and questions about a table, answered or not. */
 function findingsOf(view: View): Finding[] {
   const { spreadsheet, table, mapping, chosen } = view;
   const known = found.get(table) ?? new WeakMap<ColumnMapping, Finding[]>();
@@ -134,7 +134,9 @@ function findingsOf(view: View): Finding[] {
   return findings;
 }
 
-/** The currency that the page takes from an earlier file; null: it does not. */
+/**
+ * The currency that the page takes from an earlier file; null if it takes none.
+ */
 export function earlierCurrencyOf(view: View): string | null {
   const texts = findingsOf(view).map(({ text }) => text).join("\n");
   return /prices are sent in ([A-Z]{3}), as those of an earlier file/
@@ -146,7 +148,7 @@ export function openQuestions(view: View): Finding[] {
     .filter(({ text, isQuestion }) => isQuestion && !view.answered.has(text));
 }
 
-/** The view after an answer, as `columns.tsx` does it. */
+/** The view after an answer, computed like in `columns.tsx`. */
 export async function answer(
   view: View,
   { text }: Finding,
@@ -186,7 +188,7 @@ export function setCurrency(view: View, currency: string): View {
   return { ...view, mapping: { ...mapping, values } };
 }
 
-/** Why the button that checks is off; null: it is on. */
+/** Why the check button is disabled; null if it is enabled. */
 export function blockOf(view: View):
   | "sku"
   | "currency"
@@ -217,7 +219,7 @@ export async function sentOf({ table, mapping }: View): Promise<SentProduct[]> {
   return JSON.parse(text).products;
 }
 
-/** Whether the service takes a value of a field. */
+/** Whether the service accepts a value of a field. */
 export function isTaken(field: string, text: string): boolean {
   if (field === "currency") return /^[A-Z]{3}$/.test(text);
   return !Object.hasOwn(SCALAR_RULES, field) ||

@@ -1,8 +1,7 @@
 /**
  * Proves that the simulation of files finds mistakes: `planted.ts [NAME-REGEX]`
  * plants each of `PLANTED_FAULTS` in a copy of the source, one at a time, and
- * plays seeds until one fails. It keeps which one that is in
- * `planted/seeds.json`.
+ * plays seeds until one fails. It records that seed in `planted/seeds.json`.
  */
 import { inParallel } from "../../src/lib/in_parallel.ts";
 import { SourceCopy } from "../support/source_copy.ts";
@@ -12,10 +11,13 @@ import { PLANTED_FAULTS } from "./planted_faults.ts";
 
 const KNOWN_FILE = new URL("./planted/seeds.json", import.meta.url);
 const SEEDS = 300;
-/** Processes at the same time. */
+/** Concurrent processes. */
 const AT_ONCE = 2;
 
-/** The first of these seeds that fails in a copy of the source; null: none. */
+/**
+ * The first of these seeds that fails in a copy of the source; null if none
+ * does.
+ */
 async function firstFailure(
   folder: string,
   first: number,

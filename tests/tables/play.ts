@@ -1,4 +1,4 @@
-/** One seed: a catalogue, its file, and what comes of it. */
+/** Plays one seed: a catalogue, its file, and the result. */
 import { Draws } from "./draws.ts";
 import { gridOf } from "./dialects.ts";
 import type { Grid } from "./grid.ts";

@@ -1,13 +1,15 @@
 /**
- * Whatever the service stores, the page saves as a table and reads again: nothing
- * that would be sent is another value.
+ * The page saves whatever the service stores as a table, and reads it again
+ * without changing a value that would be sent.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Product } from "../../src/client/mod.ts";
 import { Draws } from "./draws.ts";
 import { answer, drop, openQuestions, saved, sentOf } from "./page.ts";
 
-/** Texts that a table, a spreadsheet program or the page may read as more. */
+/**
+ * Texts in which a table, a spreadsheet program or the page may see a meaning.
+ */
 const ODD =
   '-|--|\'|\'-|\'\'-|-20 °C|\'=1+1|=1+1|+49|@all|x;=1+1|x; -2|x\t=2|a, b|a; b|"|27"|"a"|<p>Fine &amp; good</p>|&amp;|&uuml;|Default Title|NULL|#N/A|nan|Total|Summe|1E5|1.299|1,299|00815|2024-01-02|1-2|="A"|1.000 g|\\|\\\\|a\\|Ã¤|½|🧵|  a  b|TRUE|ja|sep=;|SKU|Titel|Price|_x0041_|100 %|\u00a0x|a\\|b'
     .split(/(?<!\\)\|/).map((text) => text.replaceAll("\\|", "|"));
@@ -86,7 +88,7 @@ function productOf(draws: Draws, i: number): Product {
   } as unknown as Product;
 }
 
-/** What the service stores of a value that is sent. */
+/** The value that the service stores after one is sent. */
 function stored(name: string, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (name === "images") {

@@ -1,4 +1,4 @@
-/** Seeds that failed once, each with what it found; they are always played. */
+/** Seeds that failed before, each with its finding; they are always played. */
 export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
   [
     [2007180, "the generator cut a text at the end of an entity"],

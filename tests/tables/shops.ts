@@ -1,10 +1,12 @@
-/** Exports of shop systems, by the columns of their own exports. */
+/** Exports of shop systems, with their original columns. */
 import { type Catalogue, catalogueOf, type Truth } from "./catalogue.ts";
 import type { Draws } from "./draws.ts";
 import type { Grid, GridRow, Product, Want, Writing } from "./grid.ts";
 import { wantsOf } from "./generic.ts";
 
-/** A column of an export; `of` is the cell of a product, or of a row of its own. */
+/**
+ * A column of an export; `of` is the cell of a product, or of its separate row.
+ */
 interface ShopColumn {
   name: string;
   states?: readonly string[];
@@ -63,7 +65,7 @@ const html = (text: string) =>
     .join("");
 const none: Want = { texts: [], none: true };
 
-/** Products, of which some are variants of one. */
+/** Products, some of which are variants of one. */
 function families(draws: Draws, { products }: Catalogue): Truth[][] {
   const all: Truth[][] = [];
   for (let at = 0; at < products.length;) {
@@ -88,7 +90,10 @@ const OF_VARIANTS = new Set([
   "status",
 ]);
 
-/** What is right of a variant: texts and state are those of the first one. */
+/**
+ * What counts as right for a variant: texts and state are those of the first
+ * one.
+ */
 function wantsOfVariant(
   one: Truth,
   { title, description, brand, active }: Truth,
@@ -273,7 +278,9 @@ function shopify(draws: Draws): Grid {
   };
 }
 
-/** By language: the names of WooCommerce's columns, in the order of its export. */
+/**
+ * The names of WooCommerce's columns by language, in the order of its export.
+ */
 const WOO: Readonly<Record<string, string>> = {
   en:
     "ID|Type|SKU|GTIN, UPC, EAN, or ISBN|Name|Published|Is featured?|Visibility in catalog|Short description|Description|Date sale price starts|Date sale price ends|Tax status|Tax class|In stock?|Stock|Low stock amount|Backorders allowed?|Sold individually?|Weight (kg)|Length (cm)|Width (cm)|Height (cm)|Allow customer reviews?|Purchase note|Sale price|Regular price|Categories|Tags|Shipping class|Images|Download limit|Download expiry days|Parent|Grouped products|Upsells|Cross-sells|External URL|Button text|Position|Brands|Attribute 1 name|Attribute 1 value(s)|Attribute 1 visible|Attribute 1 global",

@@ -1,4 +1,4 @@
-/** The smallest file that still goes wrong. */
+/** Finds the smallest file that still fails. */
 import {
   type Grid,
   withFamilies,

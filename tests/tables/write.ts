@@ -1,4 +1,4 @@
-/** Writes a grid as the bytes of a file. */
+/** Writes a grid as a file. */
 import { bookBytes } from "./page.ts";
 import type { Cell, Grid } from "./grid.ts";
 
@@ -35,7 +35,7 @@ export function fileOf(grid: Grid): MadeFile {
   };
 }
 
-/** As it is read by people. */
+/** In the format that people read. */
 export function textOf(grid: Grid): string {
   const { writing } = grid;
   const delimiter = writing.kind === "csv" ? writing.delimiter : "\t";
@@ -88,7 +88,7 @@ function pageOf(label: string): Record<string, number> {
   );
 }
 
-/** Whether a code page has all letters of a text. */
+/** Whether a code page contains all letters of a text. */
 export function fits(text: string, encoding: string): boolean {
   const page = CODE_PAGES[encoding];
   return page === undefined ||

@@ -1,4 +1,6 @@
-/** Every view is usable by everybody: axe finds nothing, nothing is cut off. */
+/**
+ * Every view is accessible: axe reports no violation, and nothing is cut off.
+ */
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import axe from "axe-core";
@@ -12,7 +14,7 @@ import { catalogue, choose, pictured, signIn } from "./page.ts";
 
 interface Place {
   name: string;
-  /** Comes to the view from the one before. */
+  /** Opens the view from the one before. */
   come(tab: Tab): Promise<void>;
 }
 
@@ -203,7 +205,7 @@ const TAGS = [
   "best-practice",
 ];
 
-/** A product waits that was changed since it was rejected. */
+/** A product waits that was changed after it was rejected. */
 async function reviewOne(app: TestApp): Promise<void> {
   const operator = app.client({ key: "operator" });
   const place = { seller: "acme", seller_attribute: "review" } as const;
@@ -219,14 +221,17 @@ async function reviewOne(app: TestApp): Promise<void> {
   });
 }
 
-/** Pixels that the page is too wide. */
+/** By how many pixels the page is too wide. */
 function cutOff({ page }: Pick<Tab, "page">): Promise<number> {
   return page.evaluate<number>(
     "document.documentElement.scrollWidth - innerWidth",
   );
 }
 
-/** What axe complains of and what does not fit, as lines that say where. */
+/**
+ * Violations that axe reports, and content that does not fit, as lines with
+ * their place.
+ */
 async function complaints({ page }: Tab): Promise<string[]> {
   if (!await page.evaluate("'axe' in globalThis")) {
     await page.evaluate(axe.source);
@@ -241,7 +246,7 @@ async function complaints({ page }: Tab): Promise<string[]> {
   return cut > 0 ? [...complained, `${cut} pixels cut off`] : complained;
 }
 
-/** What axe complains of in each look. */
+/** Violations that axe reports in each colour scheme. */
 async function complaintsByLook(tab: Tab): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   for (const { colorScheme, width } of LOOKS) {

@@ -1,4 +1,4 @@
-/** A real browser that looks at the page, where the machine has one. */
+/** A real browser that opens the page, if one is installed. */
 import {
   type Browser,
   chromium,
@@ -6,7 +6,7 @@ import {
   type Page,
 } from "playwright-core";
 
-/** The first one has no window of its own to draw: half the processor time. */
+/** The first one draws no window: half the processor time. */
 const NAMES = [
   "chromium-headless-shell",
   "chromium",
@@ -15,7 +15,7 @@ const NAMES = [
   "google-chrome",
 ];
 
-/** Path of a browser; null where there is none. */
+/** Path of a browser; null if there is none. */
 const browserPath: string | null = findBrowser();
 
 function findBrowser(): string | null {
@@ -26,7 +26,7 @@ function findBrowser(): string | null {
       try {
         if (folder !== "" && Deno.statSync(path).isFile) return path;
       } catch {
-        // Not there.
+        // Not installed.
       }
     }
   }
@@ -39,10 +39,10 @@ export interface Look {
   width?: number;
 }
 
-/** A tab of its own, with what went wrong in it. */
+/** A separate tab, with the errors that occurred in it. */
 export class Tab implements AsyncDisposable {
   readonly page: Page;
-  /** Uncaught errors, and complaints of the Content-Security-Policy. */
+  /** Uncaught errors, and violations of the Content-Security-Policy. */
   readonly faults: string[] = [];
   readonly #leave: () => Promise<void>;
 
@@ -67,15 +67,17 @@ export class Tab implements AsyncDisposable {
   }
 }
 
-/** One browser, which the first tab starts. It knows only the test's hosts. */
+/**
+ * One browser, which the first tab starts. It can reach only the test's hosts.
+ */
 class TestBrowser {
   #browser: Promise<Browser> | undefined;
-  /** A page that no test uses at present: to open one takes a second. */
+  /** A page that no test uses at present: opening one takes a second. */
   #spare: Page | null = null;
 
   /**
-   * Opens a tab. It shares nothing with those before, as each test has a
-   * service, and so an origin, of its own.
+   * Opens a tab. It shares nothing with earlier ones, because each test has its
+   * own service, and therefore its own origin.
    */
   async openTab(
     { colorScheme = "light", width = 1280 }: Look = {},
@@ -86,7 +88,7 @@ class TestBrowser {
     await page.setViewportSize({ width, height: 800 });
     return new Tab(page, async () => {
       try {
-        // An origin may come again.
+        // An origin may be used again.
         await page.evaluate("localStorage.clear(), sessionStorage.clear()");
         await page.goto("about:blank");
         this.#spare = page;
@@ -121,10 +123,11 @@ function launch(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
-      // A process for each page that is opened takes a third of a second.
+      // A separate process for each opened page takes a third of a second.
       "--renderer-process-limit=1",
       "--disable-site-isolation-trials",
-      // Nor do drawing and the network need one: a tenth of the processor time.
+      // Drawing and the network need no separate process either: a tenth of the
+      // processor time.
       "--in-process-gpu",
       "--enable-features=NetworkServiceInProcess2",
     ],
@@ -141,8 +144,8 @@ if (browserPath === null) {
 }
 
 /**
- * Registers a test with a browser, which outlives it, so nothing of it is a
- * leak.
+ * Registers a test with a browser, which outlives the test, so nothing of it
+ * counts as a leak.
  */
 export function browserTest(
   name: string,

@@ -1,4 +1,4 @@
-/** Many products changed, deleted and fetched again at once. */
+/** Many products are changed, deleted and exported at once. */
 import { assertEquals } from "@std/assert";
 import {
   type BulkChange,
@@ -145,7 +145,7 @@ browserTest(
       "Cancel",
     ]);
 
-    // Of other fields, no former value is known there.
+    // The former values of other fields are not known there.
     await page.getByRole("link", { name: "Products", exact: true }).click();
     await page.getByLabel("Select A").check();
     await page.getByLabel("Change", { exact: true })
@@ -264,7 +264,7 @@ browserTest(
       await route.continue();
     });
     await click("Delete 10 products");
-    // What failed is not told as deleted.
+    // Failed deletions are not reported as deleted.
     await page.getByText("Deleted 8 of 10, 1 not").waitFor();
     goOn();
     await page.getByText("9 products deleted. 1 could not be deleted.")
@@ -273,7 +273,7 @@ browserTest(
     const { products: left } = await client.listProducts({ limit: 250 });
     assertEquals(left.length, 47);
 
-    // On with the keyboard, from where the focus was left.
+    // Continues with the keyboard, where the focus was.
     await page.keyboard.press("Tab");
     assertEquals(
       await page.evaluate("document.activeElement.textContent"),

@@ -1,4 +1,4 @@
-/** Cells between the page and a spreadsheet program. */
+/** Cells copied between the page and a spreadsheet program. */
 import { assertEquals } from "@std/assert";
 import { cellsIn, textOfCells } from "../../src/web/lib/clipboard.ts";
 import { Random } from "../support/random.ts";
@@ -12,7 +12,7 @@ const CASES: readonly (readonly [string, readonly (readonly string[])[]])[] = [
   ["a\n\nb\n", [["a"], [""], ["b"]]],
   ['"two\nlines"\tb', [["two\nlines", "b"]]],
   ['"a ""b""\n"\n', [['a "b"\n']]],
-  // No program puts such a cell between quotation marks.
+  // No program puts such a cell into quotation marks.
   ['"Mug"\t5" tube', [['"Mug"', '5" tube']]],
   ['"open\tb', [['"open', "b"]]],
 ];
@@ -37,7 +37,7 @@ Deno.test("cells that are copied are pasted as they were", () => {
             () => characters[random.below(characters.length)],
           ).join("")),
     );
-    // An empty last row is the end of the row before.
+    // An empty last row is the line end of the row before.
     if (rows.at(-1)!.join("\t") === "") continue;
     assertEquals(cellsIn(textOfCells(rows)), rows);
   }

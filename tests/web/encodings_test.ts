@@ -1,4 +1,4 @@
-/** Tables of the code pages that spreadsheet programs save. */
+/** Tables in the code pages that spreadsheet programs use. */
 import { assertEquals } from "@std/assert";
 import {
   decodeAs,
@@ -8,7 +8,7 @@ import {
 import { tableOfFeed } from "../../src/web/import/read/feed.ts";
 import { fileKindOf } from "../../src/web/import/read/kinds.ts";
 
-/** All signs of a code page beyond ASCII, in the order of their bytes. */
+/** All characters of a code page beyond ASCII, in the order of their bytes. */
 function upperHalf(encoding: string): string {
   return Array.from(
     { length: 128 },
@@ -35,7 +35,8 @@ for (
     [POLISH, "windows-1250"],
     [CZECH, "windows-1250"],
     ["Název\nHrnek\nŽlutý šálek\n", "windows-1250"],
-    // Brands of other languages, and letters that are signs elsewhere.
+    // Brands of other languages, and letters that are symbols in other code
+    // pages.
     ["Tytuł;Farbe\nŚwiecznik;grün\n", "windows-1250"],
     ["Tytuł;Marka\nMiska żółta;Töpferei Müller\n", "windows-1250"],
     ["Název;Výrobce\nHrníček;Müller\n", "windows-1250"],

@@ -1,6 +1,6 @@
 /**
- * Exports of shops and files of Excel, as merchants have them: each goes through
- * the page, and what is stored then is what a person expects, cell by cell.
+ * Exports of shops and files of Excel, as merchants have them: the page uploads
+ * each, and the stored values are those that a person expects, cell by cell.
  */
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -11,16 +11,16 @@ import { ImageHost } from "../support/image_host.ts";
 import { browserTest } from "./browser.ts";
 import { signIn } from "./page.ts";
 
-/** A product as a person would write it down; what is usual is left out. */
+/** A product as a person would write it; usual values are left out. */
 type Expected = Record<string, string>;
 
 interface Export {
   file: string;
   products: Readonly<Record<string, Expected>>;
   encoding?: "windows-1252" | "utf-16";
-  /** What the file does not say: the first time, a person does. */
+  /** What the file does not say; the first time, a person answers. */
   currency?: string;
-  /** What is done beside three clicks; `images` is their address. */
+  /** What is done besides three clicks; `images` is the URL of the images. */
   choose?: (page: Page, images: string) => Promise<void>;
 }
 
@@ -270,7 +270,7 @@ const EXPORTS: readonly Export[] = [
       cap: {
         title: "Cap",
         gtin: "4006381333931",
-        // Nobody knows here whether its sale has begun.
+        // Nothing says here whether its sale has begun.
         price: "16 GBP",
         categories: "Accessories",
         status: "paused",
@@ -758,14 +758,14 @@ async function bytesOf(
     .replaceAll("{images}", images);
   if (encoding === "utf-16") return Buffer.from(`\ufeff${text}`, "utf16le");
   if (encoding === undefined) return Buffer.from(text);
-  // Windows-1252: beside Latin-1, it has these.
+  // Windows-1252: what it has beyond Latin-1.
   const others = new Map([["€", 0x80], ["„", 0x84], ["’", 0x92], ["“", 0x93]]);
   return Buffer.from(
     [...text].map((char) => others.get(char) ?? char.charCodeAt(0)),
   );
 }
 
-/** What an item of a list is called, without the address of its host. */
+/** The name of a list's item, without the URL of its host. */
 function written(product: Product, images: string): Expected {
   const { price, weight, categories, attributes, images: shown } = product;
   const cells: Record<string, string | null | undefined> = {
@@ -826,7 +826,9 @@ for (const one of EXPORTS) {
   );
 }
 
-/** Stores an export; how often it is clicked, the file's own click included. */
+/**
+ * Stores an export; returns the number of clicks, including that for the file.
+ */
 async function store(
   page: Page,
   one: Export,
@@ -851,7 +853,7 @@ async function store(
   await check.click();
   await page.getByRole("button", { name: `Upload ${products}` }).click();
   await page.getByRole("heading", { name: one.file }).waitFor();
-  // Nobody fetches images here.
+  // No process fetches images here.
   await page.getByText(/^(complete|downloading images)$/).waitFor();
   return await page.evaluate<number>("clicks");
 }

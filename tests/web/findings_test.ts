@@ -1,4 +1,4 @@
-/** What the page says of a table, and what its answers change. */
+/** The page's findings about a table, and the effect of answers. */
 import { assert, assertEquals } from "@std/assert";
 import type { Finding } from "../../src/web/import/check/finding.ts";
 import {

@@ -1,4 +1,4 @@
-/** Keys on the page: made with less, rotated, revoked. */
+/** Keys on the page: created with fewer rights, rotated, revoked. */
 import { assertEquals } from "@std/assert";
 import { boot } from "../support/app.ts";
 import { until } from "../support/clock.ts";

@@ -1,4 +1,4 @@
-/** What the page keeps of the columns that somebody chose. */
+/** The page remembers the columns that somebody chose. */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import type { Client } from "../../src/client/mod.ts";
 import { MAPPING_BYTES, MAPPINGS_LIMIT } from "../../src/sellers/mappings.ts";
@@ -11,7 +11,7 @@ import { boot } from "../support/app.ts";
 
 const HEADER = ["SKU", "Price"];
 
-/** Mappings of other tables, as many as are kept. */
+/** Stores as many mappings of other tables as are kept. */
 async function fill(client: Client): Promise<void> {
   for (let i = 0; i < MAPPINGS_LIMIT; i++) {
     const mapping = { columns: [], values: [] };

@@ -1,4 +1,4 @@
-/** What the page holds back, in a document of either form. */
+/** Products that the page holds back, in a document of either format. */
 import { assertEquals } from "@std/assert";
 import {
   isOtherTitle,

@@ -1,4 +1,4 @@
-/** What a person does on the page, and documents to do it with. */
+/** Actions of a person on the page, and documents for them. */
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { product } from "../support/app.ts";
@@ -6,8 +6,8 @@ import type { AccountKind } from "../../src/web/state/session.ts";
 import type { Tab } from "./browser.ts";
 
 /**
- * Opens the page as after a reload, with a key that the tab has kept: to type it
- * takes a third of the processor time of a short test.
+ * Opens the page as after a reload, with a key that the tab has stored: typing
+ * it takes a third of the processor time of a short test.
  */
 export async function signIn(
   { page }: Tab,
@@ -25,7 +25,7 @@ export async function signIn(
   await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
 
-/** Opens the page and types a key; a wrong one never gets there. */
+/** Opens the page and types a key; a wrong one is not accepted. */
 export async function signInByHand(
   { page }: Tab,
   url: string,
@@ -50,7 +50,7 @@ export function choose(
   });
 }
 
-/** A document of products, each on a line of its own from the second on. */
+/** A document of products, one on each line from the second on. */
 export function catalogue(...products: string[]): string {
   return `<products>\n${products.join("\n")}\n</products>\n`;
 }

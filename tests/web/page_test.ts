@@ -26,7 +26,9 @@ function test(name: string, fn: (openTab: OpenTab) => Promise<void>): void {
   browserTest(`the page: ${name}`, fn);
 }
 
-/** Without the images, whose worker takes as long to start as all the rest. */
+/**
+ * Without the image role, whose worker takes as long to start as all others.
+ */
 function bootPage({ config, ...options }: BootOptions = {}): Promise<TestApp> {
   return boot({
     ...options,
@@ -45,7 +47,7 @@ function bootWithImages(
   return bootPage({ ...options, config: { roles, ...config } });
 }
 
-/** How far what is on the page jumped by itself; 0.1 is what good pages keep. */
+/** How far content of the page moved by itself; good pages stay below 0.1. */
 function watchJumps(page: Page): Promise<() => Promise<number>> {
   return page.addInitScript(`
     globalThis.jumped = 0;
@@ -114,7 +116,8 @@ test("a refused file is repaired where its problems are shown", async (openTab) 
     ),
   );
   await page.getByText("2 problems in 2 products.").waitFor();
-  // The lines before are too many to be drawn before one goes there.
+  // There are too many lines before it to draw them until somebody scrolls
+  // there.
   assertEquals(await page.locator("[data-line='202']").count(), 0);
   await page.getByRole("button", { name: "A-1" }).click();
   await page.locator("[data-line='202'].marked.current").waitFor();
@@ -133,7 +136,7 @@ test("a refused file is repaired where its problems are shown", async (openTab) 
   const stored = await app.call("/seller_api/products");
   assertStringIncludes(stored.text, "<products/>");
 
-  // A document that is no XML shows where it breaks.
+  // A document that is not XML shows where it is malformed.
   await page.getByRole("button", { name: "Another file" }).click();
   await choose(page, "<products>\n <product><title>Cups & saucers</title>");
   await page.getByRole("button", { name: /line 2/ }).click();
@@ -145,7 +148,7 @@ test("a refused file is repaired where its problems are shown", async (openTab) 
   const facts = await page.getByRole("alert").innerText();
   assertMatch(facts, /malformed_xml · 400 · request [0-9a-f-]{36}/);
 
-  // One long line is laid out, and sent as it is shown.
+  // One long line is formatted, and sent as it is shown.
   await page.getByRole("button", { name: "Another file" }).click();
   const flawed = product("L-2", "<vat_rate>x</vat_rate><brand>A brand</brand>");
   await choose(
@@ -358,7 +361,7 @@ test("a webhook is registered, tested, sent again and removed", async (openTab) 
   await page.getByText(body, { exact: true }).waitFor();
   await page.getByText("it is a test").waitFor();
 
-  // Without a mouse: `?` lists the shortcuts, `g` and a letter go to a view.
+  // Without a mouse: `?` lists the shortcuts, `g` and a letter open a view.
   await page.keyboard.press("Escape");
   await page.locator("h1").focus();
   await page.keyboard.press("?");
@@ -489,7 +492,7 @@ test("what somebody else changed meanwhile is replaced only knowingly", async (o
   };
   const warning = page.getByText("Somebody else has changed these fields");
 
-  // Of different fields, both changes stay.
+  // If the fields differ, both changes are kept.
   await upload("<brand>Theirs</brand>");
   await category.fill("mine");
   await save.click();
@@ -498,7 +501,7 @@ test("what somebody else changed meanwhile is replaced only knowingly", async (o
   assertStringIncludes(await stored(), "<brand>Theirs</brand>");
   assertStringIncludes(await stored(), categories("mine"));
 
-  // Of the same field, the person decides.
+  // If the field is the same, the person decides.
   await openAnew();
   await upload(categories("mine", "theirs"));
   await category.fill("again");
@@ -556,7 +559,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
   assertStringIncludes(read.text, "/gone/a.png");
   assertStringIncludes(read.text, "<quantity>5</quantity>");
 
-  // What follows from a change is shown as it is stored.
+  // Consequences of a change are shown as they are stored.
   const availability = page.getByLabel("Availability");
   await availability.selectOption("in_stock");
   await save.click();
@@ -569,7 +572,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
   await until(async () => await availability.inputValue() === "in_stock");
   assertEquals(await page.getByLabel("Quantity").inputValue(), "5");
 
-  // What the service refuses stands at its field.
+  // A refusal is shown at its field.
   const saved = page.getByText("See or undo the change");
   assertEquals(await saved.count(), 1);
   await page.getByLabel("Compare-at price").fill("1");
@@ -577,11 +580,11 @@ test("all fields of a product are changed in one form, and one is written", asyn
   await save.click();
   await page.locator("#field-compare_at_price-problem").waitFor();
 
-  // Back leads to the search; a product is written from nothing.
+  // Back returns to the search; a new product begins empty.
   await page.goBack();
   assertEquals(await page.getByLabel("SKU or title").inputValue(), "a/1");
   await page.getByRole("link", { name: "New product" }).click();
-  // The search that goes has a label of that name, too.
+  // The disappearing search has a label of that name, too.
   await page.getByRole("heading", { name: "New product" }).waitFor();
   await page.getByLabel("SKU").first().fill("A/1");
   await page.getByLabel("Title").fill("New");
@@ -642,7 +645,7 @@ test("a product is deleted once one is sure", async (openTab) => {
   await page.getByRole("link", { name: "A/1" }).click();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Keep" }).click();
-  // The keyboard goes on where the question was.
+  // The keyboard continues where the question was.
   await until(async () =>
     await page.evaluate("document.activeElement.textContent") === "Delete"
   );
@@ -680,7 +683,7 @@ test("products that changed since a file was checked are told, and nothing is st
   ]);
   const { products } = await app.client().listProducts();
   assertEquals(products.map(({ sku }) => sku), ["A-2"]);
-  // What changes nothing of it holds nothing up.
+  // A change without effect blocks nothing.
   await app.upload(product("Z"));
   await send.click();
   await page.getByText("complete", { exact: true }).waitFor();
@@ -741,7 +744,7 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   assertEquals((await app.call("/seller_api/products/A")).status, 200);
   assertEquals(tab.faults, []);
 
-  // Or corrected here.
+  // Or correct it here.
   await page.getByRole("button", { name: "Correct them here" }).click();
   await page.getByText("refused-catalogue.xml", { exact: true }).waitFor();
   const source = page.getByLabel("Source of the file");
@@ -750,7 +753,7 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   );
   await page.getByRole("button", { name: "Check again" }).click();
   await page.getByRole("button", { name: "Upload 1 product" }).waitFor();
-  // With the SKU of what was stored, it would replace that.
+  // With the SKU of a stored product, it would replace that product.
   await source.fill((await source.inputValue()).replace(">B<", ">A<"));
   await page.getByRole("button", { name: "Check again" }).click();
   await page.getByText("is the SKU of product 1 of the same import").waitFor();
@@ -762,7 +765,7 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   await page.getByRole("button", { name: "Upload 1 product" }).waitFor();
   await page.getByRole("button", { name: "Another file" }).click();
 
-  // What is wrong outside of any product leaves nothing to upload.
+  // A mistake outside of any product leaves nothing to upload.
   await choose(page, catalogue(product("C"), "<produkt/>"));
   await page.getByText("1 problem.").waitFor();
   const button = page.getByRole("button", { name: /^Store/ });
@@ -800,7 +803,10 @@ test("a product shows its former prices as a line and as a table", async (openTa
   assertEquals(tab.faults, []);
 });
 
-/** Revokes the seller's keys, until they are refused; returns a new one. */
+/**
+ * Revokes the seller's keys and waits until they are refused; returns a new
+ * one.
+ */
 async function replaceKeys(app: TestApp): Promise<string> {
   const deps = { clock: systemClock, ids: systemIds };
   const { apiKey } = await app.app.db.write(async (tx) => {
@@ -906,7 +912,7 @@ test("the browser asks before corrections are lost", async (openTab) => {
   };
   await follow();
   assertEquals(asked, 0, "the file is still on the disk");
-  // The handbook opens beside the file.
+  // The handbook opens next to the file.
   await choose(page, catalogue(product("A-1", "<gtin>1</gtin>")));
   await page.getByText("1 problem in 1 product.").waitFor();
   const opened = page.waitForEvent("popup");
@@ -1020,7 +1026,7 @@ test("the operator sees sellers, backlog and the last day", async (openTab) => {
   await row.getByRole("button", { name: "Activate" }).click();
   await row.getByRole("cell", { name: "active", exact: true }).waitFor();
 
-  // A failure leaves the button, to try again.
+  // After a failure the button is still there, to try again.
   await app.call("/operator_api/sellers/%3Ci%3Eglobex%3C%2Fi%3E", {
     method: "DELETE",
     key: "operator",
@@ -1038,7 +1044,7 @@ test("a list that is reloaded keeps the pages that were opened", async (openTab)
   await using tab = await openTab();
   const { page } = tab;
   for (let i = 0; i < 51; i++) await app.upload(product(`A-${i}`));
-  // It stays under way: nobody fetches images here.
+  // It stays in progress, because no process fetches images here.
   await app.upload(pictured("B", `${host.url}/good/b.png`));
   await signIn(tab, app.url, app.key);
   await page.getByRole("link", { name: "History" }).click();

@@ -1,4 +1,4 @@
-/** What is asked of a table before it is sent, and what an answer changes. */
+/** Questions about a table before it is sent, and the effect of answers. */
 import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readTable } from "../../src/web/import/read/csv.ts";
@@ -25,7 +25,7 @@ function asked(csv: string, chosen: Partial<ChosenColumns> = {}) {
   const questions = finish(
     questionsOf({ table, mapping, problems, chosen: all }),
   );
-  /** What a field of each row is after an answer. */
+  /** The value of a field in each row after an answer. */
   const after = (label: string, field: ColumnField) => {
     const answer = questions.flatMap(({ answers }) => answers)
       .find((one) => one.label === label);
@@ -106,7 +106,7 @@ Deno.test("parts of a gram are asked for, but those of a conversion", () => {
   for (const exact of ["Weight (kg)\nA;0.5\nB;1.001", "Weight (lb)\nA;0.3"]) {
     assertEquals(asked(`sku;${exact}\n`).questions, [], exact);
   }
-  // First it must be known what the sign means.
+  // First the meaning of the sign must be known.
   assertEquals(asked("sku;Weight (g)\nA;1.250\n").questions, [
     "Weight (g): does 1.250 mean 1250, or 1.250?",
   ]);
@@ -301,7 +301,7 @@ Deno.test("what another column says is not for sale is asked for", () => {
     "active",
     "paused",
   ]);
-  // A person may take the column for the status.
+  // A person may choose the column as the status.
   const blocked = asked("sku;Gesperrt\nA;nein\nB;ja\n", {
     targets: { Gesperrt: "status" },
   });

@@ -1,4 +1,4 @@
-/** "Why was acme refused yesterday at 14:00?", and what it sees, on the operator's page. */
+/** The operator's page answers "Why was acme refused yesterday at 14:00?" */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";

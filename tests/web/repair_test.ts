@@ -1,4 +1,4 @@
-/** What the page offers for a cell with a problem. */
+/** The corrections that the page offers for a cell with a problem. */
 import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { assertEquals } from "@std/assert";
 import { cellProblem, remediesOf } from "../../src/web/import/repair/repair.ts";

@@ -6,7 +6,7 @@ import { ImageHost } from "../support/image_host.ts";
 import { browserTest } from "./browser.ts";
 import { pictured, signIn } from "./page.ts";
 
-/** More than a page of the queue. */
+/** More than one page of the queue. */
 const PRODUCTS = 60;
 
 const KEY = "operator";
@@ -23,7 +23,7 @@ async function start(): Promise<TestApp> {
   return app;
 }
 
-/** SKUs in a state. */
+/** SKUs of products in a state. */
 async function skusIn(
   app: TestApp,
   state: "approved" | "rejected" | "pending",
@@ -96,7 +96,7 @@ browserTest(
     assertEquals(await skusIn(app, "rejected"), ["C"]);
     assertEquals(await skusIn(app, "approved"), ["A"]);
 
-    // A decision about a former version is not taken, and says so.
+    // A decision about a former version is refused, with a message.
     await page.keyboard.press("k");
     await page.keyboard.press("k");
     await page.getByRole("article", { name: "B" }).waitFor();
@@ -112,7 +112,7 @@ browserTest(
     await page.getByLabel("Reason").press("Enter");
     await until(async () => (await skusIn(app, "pending")).length === 0);
 
-    // The seller finds what was rejected, and why.
+    // The seller finds the rejected product and the reason.
     await page.getByRole("button", { name: "Sign out" }).click();
     await signIn(tab, app.url, app.key);
     await page.getByRole("link", { name: "Products" }).click();
@@ -120,7 +120,7 @@ browserTest(
     await page.getByRole("link", { name: "B", exact: true }).waitFor();
     await page.getByRole("link", { name: "C", exact: true }).click();
     await page.getByText("Say what it is, Title, title").waitFor();
-    // The browser notes the refused decision.
+    // The browser logs the refused decision.
     assertEquals(tab.faults.filter((fault) => !fault.includes("422")), []);
   },
 );
@@ -135,7 +135,7 @@ browserTest(
     await using tab = await openTab({ width: 360 });
     const { page } = tab;
     await signIn(tab, app.url, KEY, "operator");
-    // The title has the number on every view.
+    // The title contains the number on every view.
     const title = async (start: string) =>
       await until(async () => (await page.title()).startsWith(start), start);
     await title("(60) Overview");

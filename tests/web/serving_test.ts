@@ -11,13 +11,13 @@ import { systemDeps } from "../../src/deps.ts";
 import { boot, type TestApp } from "../support/app.ts";
 import { temporaryFolder } from "../support/process.ts";
 
-/** Addresses of what the page loads at first. */
+/** URLs of the files that the page loads first. */
 function assetsOf(html: string): string[] {
   return [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)]
     .map(([, path]) => path);
 }
 
-/** Addresses of the other scripts that a script names. */
+/** URLs of the other scripts that a script refers to. */
 function scriptsIn(path: string, text: string): string[] {
   const folder = path.replace(/[^/]+$/, "");
   return [...text.matchAll(/"\.\/([\w-]+\.js)"/g)]
@@ -70,7 +70,7 @@ Deno.test("a page that is known already is not sent again", async () => {
 Deno.test("the first view has less than 32 KB, compressed", async () => {
   await using app = await boot();
   const paths = ["/", ...assetsOf((await get(app, "/")).text)];
-  // The first script loads no other before it is asked to.
+  // The first script loads no other one until that is needed.
   const script = paths.find((path) => path.endsWith("/page.js"))!;
   const { text } = await get(app, script);
   const begins = scriptsIn(script, text.replaceAll(/import\("[^"]+"\)/g, ""));

@@ -1,4 +1,4 @@
-/** A long table occupies the page for a moment at a time. */
+/** Work on a long table occupies the page only for a moment at a time. */
 import { linesOf } from "../../src/web/lib/markup.ts";
 import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals } from "@std/assert";
@@ -13,7 +13,7 @@ import { Random } from "../support/random.ts";
 
 const ROWS = 10_000;
 
-/** What the work comes to, and how often it may pause. */
+/** The result of the work, and how often it may pause. */
 function counted<T>(work: SlicedWork<T>): { value: T; pauses: number } {
   for (let pauses = 0;; pauses++) {
     const { done, value } = work.next();

@@ -1,4 +1,4 @@
-/** Tables become documents that the service accepts. */
+/** The page converts tables to documents that the service accepts. */
 import { countKnownNames } from "../../src/web/import/columns/headers.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { csvOf, readTable, type Table } from "../../src/web/import/read/csv.ts";
@@ -38,7 +38,7 @@ function problemsOf(csv: string) {
   return finish(checkRows(table, mapping));
 }
 
-/** The rows of a table put together. */
+/** Joins the rows of a table. */
 function gatheredAtOnce(table: Table) {
   return finish(gatherTable(table));
 }
@@ -82,11 +82,11 @@ Deno.test("SKUs that look like one are told before anything is sent", () => {
   assertEquals(alikeIn("A-1", "B", "a-1"), ["A-1", "a-1"]);
   assertEquals(alikeIn("A 1", "A\u00a01"), ["A 1", "A\u00a01"]);
   assertEquals(alikeIn("A1", "A\u200b1"), ["A1", "A\u200b1"]);
-  // The same one is refused as a duplicate.
+  // An identical one is refused as a duplicate.
   assertEquals(alikeIn("A-1 ", "A-1", "B"), null);
 });
 
-/** What the only row of a table becomes, but for its SKU. */
+/** The product of a table's only row, without its SKU. */
 function rowOf(
   cells: Readonly<Record<string, string>>,
   others: readonly Readonly<Record<string, string>>[] = [],
@@ -109,7 +109,7 @@ Deno.test("columns of other shops are what they are there", () => {
   const more = { title: "Mug", price: "12.90" };
   for (
     const [cells, expected] of [
-      // Of numbers and kinds that mean nothing elsewhere.
+      // Numbers and types that have a meaning only there.
       [{ "*Category": "12345" }, {}],
       [{ "Product Type": "P", Category: "Home/Mugs" }, {
         categories: "Home/Mugs",
@@ -117,11 +117,11 @@ Deno.test("columns of other shops are what they are there", () => {
       [{ "Product Type": "Mugs" }, { categories: "Mugs" }],
       [{ instock: "5" }, { quantity: "5" }],
       [{ "In stock": "1" }, { availability: "in_stock" }],
-      // What is hidden there is hidden here.
+      // What is hidden there is hidden here, too.
       [{ Aktiv: "Nej" }, { status: "paused" }],
       [{ active: "0" }, { status: "paused" }],
       [{ "Product Visible?": "Y" }, { status: "active" }],
-      // No sale is at 0.
+      // A sale price of 0 means no sale.
       [{ "Sale Price": "0.0000" }, {}],
       [{ Price_Old: "15.90" }, { compare_at_price: "15.90" }],
       [{ "Current Stock Level": "5" }, { quantity: "5" }],
@@ -370,7 +370,7 @@ for (const [csv, expected] of CURRENCIES) {
   });
 }
 
-/** A header in each language, and what its columns are. */
+/** A header in each language, and the fields of its columns. */
 const HEADERS: readonly (readonly [string, readonly string[]])[] = [
   [
     "Artikelnummer;Bezeichnung;Beschreibung;Preis in EUR inkl. MwSt.;UVP;MwSt-Satz;Lagerbestand;EAN;Hersteller;Herstellernummer;Gewicht (kg);Zustand;Warengruppe;Bild 1;Bild 2;EK-Preis",
@@ -407,7 +407,7 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
     "sku title price quantity gtin".split(" "),
   ],
   ["sku;Price (excl. VAT)", ["sku", ""]],
-  // What stands in brackets may say that it is something else.
+  // Text in brackets may say that the column is something else.
   ...[
     "Price (without VAT)",
     "Preis (ohne MwSt.)",
@@ -419,7 +419,7 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
     "Artikelnummer (Lieferant)",
     "EAN (VPE)",
     "MwSt (Betrag)",
-    // A unit may, too.
+    // A unit may say so, too.
     "Preis/kg",
     "Menge in kg",
     "VAT (EUR)",
@@ -454,7 +454,7 @@ Deno.test("columns whose names say nothing are told by their values", () => {
     "price",
     "",
   ]);
-  // A wrong digit, and too few to tell.
+  // One wrong digit, and too few digits to suggest a correction.
   for (const csv of ["sku,c\nA,4006381333932\n", "sku,c\nA,4006381333931\n"]) {
     assertEquals(mapped(csv).mapping.targets[1], "", csv);
   }
@@ -641,9 +641,9 @@ for (const [text, expected] of FLAWS) {
   });
 }
 
-/** A table with marks of inches or the like, and what its rows are. */
+/** A table with marks such as those of inches, and its rows. */
 const MARKS: readonly (readonly [string, readonly string[]])[] = [
-  // Both open and close one text, and each of its lines may be a row.
+  // Both begin and end one text, and each of its lines may be a row.
   ['sku;title;qty\nA;"TV;5\nB;Cup;6\nC;TV 24";7\nD;Mug;8\n', [
     'A|"TV|5',
     "B|Cup|6",
@@ -725,7 +725,7 @@ Deno.test("a line break without quotation marks may be in a text or end a row", 
   const quoted = 'C;"Jar;;6;4\nD;Can;;6;4\nE;Pot";;6;4\n';
   const both = `${header}A;Mug;Blue\nand big;5;3\n${quoted}`;
   assertEquals(tableOf(both).doubts, [2, 4], "in the order of the rows");
-  // A program that leaves out empty values at the end of a row.
+  // A program that omits empty values at the end of a row.
   const short = `${header}A;Mug;Blue\nB;Cup;6\nC;Jar\nD;Plate;Red;7;1\n`;
   assertEquals(tableOf(short).doubts, []);
   assertEquals(finish(readTable(short, countKnownNames, true)).rows.length, 4);
@@ -886,7 +886,7 @@ Deno.test("what is saved as CSV holds no formula", () => {
 
 /** The first two values of the last row. */
 const SEPARATED: readonly (readonly [string, readonly string[]])[] = [
-  // More commas in a name than semicolons in the row.
+  // A name has more commas than the row has semicolons.
   [
     "Art.-Nr.;Preis (EUR, inkl. MwSt, netto)\nA-1;12,90\n",
     ["A-1", "12,90"],
@@ -894,7 +894,7 @@ const SEPARATED: readonly (readonly [string, readonly string[]])[] = [
   ["Foo;Bar (x, y, z)\nA-1;12,90\nA-2;5,00\n", ["A-2", "5,00"]],
   ["SKU,Title\nA-1,a; b; c; d\n", ["A-1", "a; b; c; d"]],
   ['Foo,Bar\n"A; 1; 2",b\n"B; 1; 2",c\n', ["B; 1; 2", "c"]],
-  // Some programs leave out empty values at the end.
+  // Some programs omit empty values at the end.
   ["SKU;Price;Brand;Stock\nA-1;1,50\nA-2;2,50\n", ["A-2", "2,50"]],
   ["Our list, 2026\nSKU;Price\nA-1;1,50\n", ["A-1", "1,50"]],
   ["SKU\tPrice, EUR\nA-1\t1,50\n", ["A-1", "1,50"]],

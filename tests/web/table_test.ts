@@ -1,4 +1,7 @@
-/** A merchant's table on the page: what is stored is what the file meant. */
+/**
+ * A merchant's table on the page: the stored values are those that the file
+ * means.
+ */
 import {
   assert,
   assertEquals,
@@ -22,7 +25,7 @@ const bootPage = () => boot({ config: { roles: ["api"] } });
 
 const HEADER = "SKU;Title;Price (SEK);Stock;EAN";
 const MUG = "M-5;Mug;149,00;3;4006381333931";
-/** By mistake, it has the SKU of the mug. */
+/** Mistakenly, it has the SKU of the mug. */
 const BOWL = "M-5;Bowl;99,00;7;4006381333948";
 
 function csv(...rows: string[]): string {
@@ -48,7 +51,7 @@ test("a row with the SKU of another one replaces nothing until it is meant", asy
   await page.getByText("1 problem in 1 row.").waitFor();
   await click(page, "Store 1, leave out 1");
 
-  // It keeps its problem, whatever else of it is changed.
+  // It keeps its problem, whatever else is changed in it.
   await click(page, "Correct them here");
   await page.getByText("is already used by product 1").first().waitFor();
   await click(page, "Check again");
@@ -162,7 +165,7 @@ test("a row that would make another product of one that is stored is confirmed f
     (await app.client().listProducts()).products.map(({ title }) => title);
   assertEquals(await titles(), ["Mug", "Spoon", "Small mug", "Cup"]);
 
-  // All at once, where they are many.
+  // All at once if there are many.
   await page.getByRole("link", { name: "Upload", exact: true }).click();
   await click(page, "Another file");
   await choose(
@@ -196,7 +199,7 @@ test("a SKU that differs from a stored one in capital letters alone is confirmed
   await page.getByText("complete", { exact: true }).waitFor();
   assertEquals((await app.client().listProducts()).products.length, 3);
 
-  // The same beyond what is looked up one by one.
+  // The same for more than are looked up one by one.
   await page.getByRole("link", { name: "Upload", exact: true }).click();
   const many = Array.from({ length: 60 }, (_, i) => `N-${i};Mug;9,50;${i};`);
   await choose(page, csv(...many, "Mug-2;Mug;9,00;1;"), "more.csv");
@@ -384,7 +387,7 @@ test("the encoding of a file is asked for, and may be chosen", async (openTab) =
   await click(page, "Łyżka · żółta (Central European (Windows-1250))");
   assertEquals(await store(), "Łyżka żółta");
 
-  // "Blå kopp" in CP850, chosen by hand.
+  // "Blå kopp" in CP850, which the user chooses.
   await take(`${header}\r\nB;Bl\x86 kopp;5,00;1\r\n`);
   await page.getByLabel("Encoding").selectOption("cp850");
   assertEquals(await store(), "Blå kopp");
@@ -446,7 +449,7 @@ test("after a reload while a table is sent, it is said what became of it", async
   const { page } = tab;
   page.on("dialog", (dialog) => dialog.accept());
   await signIn(tab, app.url, app.key);
-  /** Reloads while the request is on its way, or its answer. */
+  /** Reloads while the request, or its answer, is on its way. */
   const interrupt = async (arrives: boolean) => {
     await choose(page, csv(MUG), "stock.csv");
     await click(page, "Check 1 product");
@@ -512,7 +515,7 @@ test("the unit of a weight is read from its header, or asked for", async (openTa
   assert(await check.isDisabled());
   await unit.selectOption("kg");
   assertEquals(await store("B"), "500");
-  // The choice is remembered, and not taken for that of another file.
+  // The choice is remembered, but not used for another file.
   await take("Weight", "C", "250");
   await page.getByText("Weight were kg in an earlier file").waitFor();
   assert(await check.isDisabled());
@@ -638,11 +641,11 @@ test("what is missing is typed into its cell, and the file is handed back correc
   await choose(page, csv(...rows, "=OK;Mug;5,00;many;"), "stock.csv");
   await click(page, "Check 17 products");
   await page.getByText("17 problems in 17 rows.").waitFor();
-  // No XML can be destroyed.
+  // XML cannot be damaged.
   assertEquals(await page.getByLabel("Source of the file").count(), 0);
   await page.getByLabel("Show the problems").selectOption("Price is missing");
 
-  // By keyboard alone: a price, and the same into the rows below.
+  // With the keyboard alone: enters a price, and the same into the rows below.
   await grid(page).focus();
   await page.keyboard.press("Control+Home");
   await page.keyboard.press("ArrowRight");
@@ -672,7 +675,7 @@ test("what is missing is typed into its cell, and the file is handed back correc
 
   await click(page, "Check again");
   await page.getByText("1 problem in 1 row.").waitFor();
-  // The focus is where the work goes on.
+  // The focus is where the work continues.
   await until(async () =>
     await page.evaluate("document.activeElement.className") === "sheet"
   );
@@ -722,7 +725,7 @@ test("cells of several columns are copied and pasted, and undone as one step", a
   };
   const before = await cells();
 
-  // From the second row's price on; what is beyond the table is left out.
+  // From the price in the second row on; cells beyond the table are left out.
   await press("Control+Home", "ArrowDown", "ArrowRight", "ArrowRight");
   await paste("1,50\t7\t4006381333931\tmore\r\n2,50\t8\r\n3,50\t9\r\n");
   await page.getByRole("button", { name: "Undo (1)" }).waitFor();
@@ -734,7 +737,7 @@ test("cells of several columns are copied and pasted, and undone as one step", a
   await press("Shift+ArrowDown", "Shift+ArrowRight");
   assertEquals(await copy(), "1,50\t7\n2,50\t8");
 
-  // One text goes into all that is selected, and so does what clears it.
+  // One text is entered into all selected cells, and so is an empty one.
   await paste("5");
   assertEquals((await cells()).slice(5, 15), [
     ...["B", "Mug", "5", "5", "4006381333931"],
@@ -758,7 +761,7 @@ test("a double click edits the cell of its first click", async (openTab) => {
   await using tab = await openTab({ width: 680 });
   const { page } = tab;
   await signIn(tab, app.url, app.key);
-  // What can be done about a cell takes more or less height, by turns.
+  // The help for a cell is higher or lower, alternating.
   const rows = Array.from(
     { length: 6 },
     (_, i) => i % 2 ? `S-${i};Mug;5,00;many;` : `S-${i};Mug;;${i};`,
@@ -775,7 +778,8 @@ test("a double click edits the cell of its first click", async (openTab) => {
     await editor.fill(`1${row}`);
     await cell(row, column).locator("textarea").waitFor();
   };
-  // What ends an edit by a double click elsewhere: another line at the top.
+  // Here, a double click elsewhere ends an edit: there is another line at the
+  // top.
   const top = () => page.evaluate("document.querySelector('.sheet').offsetTop");
   const before = await top();
   await edit(0, 1);
@@ -789,7 +793,7 @@ test("a double click edits the cell of its first click", async (openTab) => {
   await page.keyboard.press("Enter");
   assertEquals(await top(), after);
   await page.getByRole("button", { name: "Undo (7)" }).waitFor();
-  // One in the editor selects a word.
+  // A double click in the editor selects a word.
   await cell(0, 1).dblclick();
   await editor.fill("Mugs");
   await editor.dblclick();
@@ -822,7 +826,7 @@ test("in a list of prices a SKU that no product has is what is wrong", async (op
     await grid(page).getByText("HK-118").click();
     await page.keyboard.type("C");
     await page.keyboard.press("Enter");
-    // The others are new; those that have a title need none.
+    // The others are new; those with a title need no other one.
     await grid(page).getByText("HK-120").click();
     await page.keyboard.press("End");
     await page.getByLabel("Where it is missing").fill("Mug");
@@ -831,7 +835,7 @@ test("in a list of prices a SKU that no product has is what is wrong", async (op
   await correct();
   await click(page, "Undo (2)");
   await click(page, "Undo (1)");
-  // What is as it was is neither changed nor wrong.
+  // A value that is unchanged is neither marked as changed nor as wrong.
   await grid(page).getByText("HK-118").waitFor();
   assertEquals(
     await grid(page).getByText(/changed|Title is missing/).count(),

@@ -1,4 +1,4 @@
-/** A fixed address in front of a service that comes and goes. */
+/** A fixed address for a service that stops and starts. */
 
 export class TcpProxy implements AsyncDisposable {
   readonly url: string;
@@ -13,7 +13,7 @@ export class TcpProxy implements AsyncDisposable {
     this.#accept();
   }
 
-  /** Breaks every connection and makes none until `lead` is called. */
+  /** Breaks every connection and opens none until `lead` is called. */
   shut(): void {
     this.#target = null;
     for (const connection of this.#open) close(connection);

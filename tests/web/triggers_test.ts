@@ -1,4 +1,4 @@
-/** What a trigger sends, as the marketplace says. */
+/** The page shows what a trigger sends, in the marketplace's words. */
 import { assertEquals } from "@std/assert";
 import { boot } from "../support/app.ts";
 import { browserTest } from "./browser.ts";
@@ -33,7 +33,7 @@ browserTest(
     assertEquals(JSON.parse(await source.innerText()).data, {
       sale: { "@no": "7", piece: "MUG-1" },
     });
-    // The service's own, where the operator says nothing.
+    // The service's own text, if the operator gives none.
     await page.getByLabel("Trigger").selectOption("order_paid");
     await page.getByText("the order is paid: it can be sent").waitFor();
     assertEquals(JSON.parse(await source.innerText()).trigger, "order_paid");

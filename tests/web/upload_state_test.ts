@@ -1,4 +1,4 @@
-/** How a file on its way to the catalogue changes. */
+/** The states of a file on its way to the catalogue. */
 import { assert, assertEquals } from "@std/assert";
 import { withCellsChanged } from "../../src/web/import/columns/sheet.ts";
 import {

@@ -27,7 +27,7 @@ const HEADER = [
   "Verfügbar ab",
 ];
 
-/** A workbook as Excel writes it. */
+/** A workbook in the form that Excel writes. */
 function book(
   sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>,
   bookType: "xlsx" | "ods" = "xlsx",
@@ -72,12 +72,12 @@ for (
     [text(" Mug "), "Mug"],
     [number(149.9, "General"), "149.9"],
     [number(0.1 + 0.2, "General"), "0.3"],
-    // A comma elsewhere in the column makes no thousands of it.
+    // A comma elsewhere in the column does not make it a thousands separator.
     [number(2.125, "0.000"), "2.1250"],
     [number(4006381333931, "0.00E+00"), "4006381333931"],
     [number(42, "00000"), "00042"],
     [number(0.25, "0%"), "25%"],
-    // What Excel shows beside a number is said by its format alone.
+    // Only the format says what Excel shows beside a number.
     [number(12.9, '#,##0.00\\ "€"'), "12.9 €"],
     [number(1299, "#,##0 [$€-407]"), "1299 €"],
     [number(12.9, "[$$-409]#,##0.00"), "$12.9"],
@@ -112,7 +112,7 @@ Deno.test("an archive tells how long its files are", () => {
   assertEquals(unpackedSize(declaring(bytes, 0)), null);
 });
 
-/** An archive that says of each of its files that it unpacks to so many bytes. */
+/** An archive that declares this many unpacked bytes for each of its files. */
 function declaring(archive: ArrayBuffer, size: number): ArrayBuffer {
   const view = new DataView(archive.slice(0));
   for (let at = 0; at < view.byteLength - 46; at++) {
@@ -216,7 +216,7 @@ test("another sheet is chosen, and the corrected file is a workbook again", asyn
   assertEquals(corrected.SheetNames, ["Alt", "Neu"]);
   assertEquals(corrected.Sheets.Alt.A2.v, "OLD");
   const { Neu } = corrected.Sheets;
-  // What nobody touched is as it was, formats and all.
+  // Untouched parts are unchanged, including formats.
   assertEquals([Neu.C2.t, Neu.C2.v, Neu.C2.z], ["n", 9.5, "0.00"]);
   assertEquals([Neu.F2.t, Neu.F2.v, Neu.F2.z], ["n", 46143, "dd/mm/yyyy"]);
   assertEquals([Neu.C3.t, Neu.C3.v], ["s", "12,50"]);
@@ -285,7 +285,7 @@ test("a cell that reaches over several rows is that of each", async (openTab) =>
   assertEquals(tab.faults, []);
 });
 
-/** Rows, columns and sheets that are hidden, as each program says it. */
+/** Hidden rows, columns and sheets, in the form of each program. */
 const HIDING = {
   xlsx(): ArrayBuffer {
     const made = books();
@@ -385,7 +385,7 @@ test("one that is damaged, unpacks to too much, or takes too long is refused", a
   await signIn(tab, app.url, app.key);
   await choose(page, declaring(good, 2 ** 30), "bomb.xlsx");
   await page.getByText("It unpacks to more than 256 MiB").waitFor();
-  // No more is unpacked than is declared, so this is damaged.
+  // No more than the declared size is unpacked, so this file counts as damaged.
   await choose(page, declaring(good, 1), "liar.xlsx");
   await page.getByText("liar.xlsx is a workbook that cannot be read").waitFor();
   await choose(page, good.slice(0, -40), "cut.xlsx");

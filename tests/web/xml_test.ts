@@ -1,4 +1,4 @@
-/** Documents as the page reads them. */
+/** The page's reader of XML documents. */
 import { assertEquals } from "@std/assert";
 import { instanceOf } from "../../src/json/instance.ts";
 import { jsonWriter } from "../../src/json/encode.ts";

@@ -1,6 +1,6 @@
 /**
- * The W3C XML conformance suite, as far as it speaks of documents that the
- * service reads at all: no DOCTYPE, UTF-8, XML 1.0 in its fifth edition.
+ * The W3C XML conformance suite, limited to documents that the service accepts
+ * at all: no DOCTYPE, UTF-8, XML 1.0 in its fifth edition.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { ServiceError } from "../../src/lib/errors.ts";
@@ -8,9 +8,9 @@ import { readXml } from "../../src/xml/decode.ts";
 import { checkAlike } from "../fuzz/decoder.ts";
 
 /**
- * The folder of the suite's documents. The package is set up in `suite/`, apart
- * from the project: of it only the data is used, and its runner, an old mocha
- * with all that needs, would be fetched by everybody who starts the service.
+ * The folder of the suite's documents. The package is installed in `suite/`,
+ * apart from the project: only its data is used, and everybody who starts the
+ * service would otherwise fetch its runner, an old mocha with all dependencies.
  */
 function findSuite(): URL {
   const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
@@ -28,7 +28,10 @@ function findSuite(): URL {
 
 const SUITE = findSuite();
 
-/** The suite's lists of cases; the namespaces ones are about other rules. */
+/**
+ * The suite's lists of cases, without the namespaces ones, which have other
+ * rules.
+ */
 const LISTS = [
   "xmltest/xmltest.xml",
   "sun/sun-valid.xml",
@@ -76,8 +79,8 @@ function readAttributes(text: string): Record<string, string> {
 }
 
 /**
- * Not a question of well-formedness (TYPE "error", which a reader may take
- * either way; what only namespaces forbid), or of another XML than ours.
+ * Cases that do not concern well-formedness (TYPE "error", which a reader may
+ * treat either way, and errors of namespaces), or concern another kind of XML.
  */
 function isAboutUs(attributes: Record<string, string>): boolean {
   const { TYPE, RECOMMENDATION = "", EDITION = "5", VERSION = "1.0" } =
@@ -91,7 +94,7 @@ function isUtf16([a, b]: Uint8Array): boolean {
   return (a === 0xfe && b === 0xff) || (a === 0xff && b === 0xfe);
 }
 
-/** What the reader says of a document; null when it reads it. */
+/** The reader's error for a document; null if it accepts the document. */
 function refusal(bytes: Uint8Array): string | null {
   try {
     readXml([bytes], { open() {}, text() {}, close() {} });
@@ -103,7 +106,7 @@ function refusal(bytes: Uint8Array): string | null {
   }
 }
 
-/** What is well-formed XML, and refused all the same. */
+/** Well-formed XML that is refused. */
 function isAgainstPolicy({ text }: Case): boolean {
   return /<\?(?!xml\s)/.test(text);
 }

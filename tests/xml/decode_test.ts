@@ -131,7 +131,7 @@ Deno.test("a document cut off anywhere is refused", () => {
 });
 
 Deno.test("a megabyte with a mistake at its end is refused in linear time", () => {
-  // A pattern that starts over at every piece would take minutes.
+  // A pattern that restarts at every piece would take minutes.
   for (const piece of ["<!--", "<![CDATA[", "&amp;", "<a>"]) {
     refusal("<a>" + piece.repeat(250_000));
   }

@@ -1,4 +1,6 @@
-/** Reads a document of the largest size of one kind; prints how many pieces. */
+/**
+ * Reads the largest possible document of one kind; prints the number of pieces.
+ */
 import { decodeProductsInPieces } from "../../src/catalogue/document.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 

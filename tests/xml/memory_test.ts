@@ -1,11 +1,14 @@
-/** What reading a document of the largest size costs, whatever it holds. */
+/** The memory for reading the largest possible document of each kind. */
 import { assert } from "@std/assert";
 
 const PROCESS = new URL("./memory_process.ts", import.meta.url);
 /** Bytes that V8 may have for objects: four times those of the document. */
 const HEAP_MIB = 64;
 
-/** Reads it where more memory ends the process; answers in how many pieces. */
+/**
+ * Reads it in a process that ends if it needs more memory; returns the number
+ * of pieces.
+ */
 async function read(kind: string): Promise<number> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [

@@ -1,4 +1,4 @@
-/** The reader of XML beside saxes, which decides in the same way. */
+/** Compares the reader of XML with saxes, which must agree. */
 import { assert, assertEquals } from "@std/assert";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { freeBuffer } from "../../src/lib/blocks.ts";
@@ -21,7 +21,7 @@ function isRead(document: string): boolean {
   }
 }
 
-/** What is well-formed. */
+/** Well-formed documents. */
 const READ: readonly string[] = [
   "<a/>",
   "\ufeff<a />",
@@ -42,7 +42,7 @@ const READ: readonly string[] = [
   "<a constructor='' toString=''/>",
 ];
 
-/** What is not, or is refused all the same. */
+/** Documents that are not well-formed, or are refused. */
 const REFUSED: readonly string[] = [
   "",
   " \n",
@@ -121,7 +121,8 @@ Deno.test("malformed documents are refused, as by saxes", () => {
 });
 
 Deno.test("characters that no document may hold are refused", () => {
-  // Those that it may hold stand together: to read each alone takes seconds.
+  // Allowed characters are in one document: reading them one by one takes
+  // seconds.
   let allowed = "";
   for (let code = 0; code < 0x10000; code++) {
     const isSurrogate = code >= 0xd800 && code <= 0xdfff;

@@ -18,7 +18,7 @@ function cut(bytes: Uint8Array, random: Random): Uint8Array[] {
   return blocks;
 }
 
-/** Where each `<p>` stands, as indices of the reader: start, end. */
+/** The position of each `<p>`, as indices of the reader: start, end. */
 function spansOf(blocks: readonly Uint8Array[]): number[] {
   const indices: number[] = [];
   let tag: TagPosition;
