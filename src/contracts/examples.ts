@@ -1,4 +1,5 @@
 /** Example documents and answers of the documentation; tests validate all. */
+import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { SELLER_LIMITS } from "../sellers/limits.ts";
 import { eventBody, eventInXml } from "../webhooks/event.ts";
 import {
@@ -525,10 +526,10 @@ ${indented(indented(RIGHTS))}
   ),
   status: service(
     `<backlog>
-  <images>40</images>
-  <deliveries>2</deliveries>
-  <imports>1</imports>
-  <notices>0</notices>
+  ${
+      QUEUE_NAMES.map((name) => `<${name}>${QUEUES[name].example}</${name}>`)
+        .join("\n  ")
+    }
   <held_deliveries>0</held_deliveries>
   <exhausted_deliveries>1</exhausted_deliveries>
   <pending_reviews>12</pending_reviews>

@@ -14,6 +14,8 @@ interface QueueRow {
   kind: string;
   /** What its jobs are, for the API reference. */
   about: string;
+  /** How many wait in the example of the status. */
+  example: number;
   /** Whether a job that has been due for long counts as late. */
   showsAge: boolean;
 }
@@ -25,6 +27,7 @@ export const QUEUES = {
     process: "images",
     kind: "image",
     about: "to be downloaded; counts stop at 100,000",
+    example: 40,
     showsAge: true,
   },
   deliveries: {
@@ -32,6 +35,7 @@ export const QUEUES = {
     process: "webhooks",
     kind: "delivery",
     about: "to be sent, including those in progress",
+    example: 2,
     showsAge: true,
   },
   imports: {
@@ -39,6 +43,7 @@ export const QUEUES = {
     process: "api",
     kind: "import",
     about: "being checked or stored, or waiting for it",
+    example: 1,
     // An import waits for the seller's other imports, so a long wait is normal.
     showsAge: false,
   },
@@ -47,6 +52,7 @@ export const QUEUES = {
     process: "api",
     kind: "notice",
     about: "to be sent to sellers or the operator",
+    example: 0,
     showsAge: true,
   },
 } as const satisfies Record<string, QueueRow>;
