@@ -39,8 +39,8 @@ const TRANSACTIONS = TABLES.transactions.portion;
 const KEY = `seller_no AS "sellerNo", id AS "importId"`;
 
 /**
- * Deletes imports that ended more than SELLER_KEEP_UPLOADS_DAYS ago, and
- * continues interrupted deletions.
+ * Deletes imports that ended more than SELLER_KEEP_UPLOADS_DAYS ago, unless they
+ * are being undone, and continues interrupted deletions.
  */
 export async function* sweepImports(
   { config, deps, db }: RetentionServices,
@@ -67,7 +67,11 @@ export async function* sweepImports(
       SELECT 1 FROM import_images
       WHERE import_images.seller_no = imports.seller_no
         AND import_images.import_id = imports.id
-        AND (pending > 0 OR settled_at > ?))`,
+        AND (pending > 0 OR settled_at > ?))
+      AND NOT EXISTS (
+        SELECT 1 FROM imports undo
+        WHERE undo.seller_no = imports.seller_no
+          AND undo.undoes = imports.id AND undo.over_at IS NULL)`,
     params: [before, before],
     order: "over_at",
   });

@@ -448,10 +448,12 @@ contract.test("an undo that has begun goes on when its records have become too o
   const maybe = async (place: string) => {
     if (place !== "import part of an undo checked" || now > Date.now()) return;
     now += 2 * DAY_MS;
-    const services = { db: app.app.db, config: app.config, deps: { clock } };
+    const deps = { ...systemDeps("error"), clock };
+    const services = { db: app.app.db, config: app.config, deps };
     swept.push(...await Array.fromAsync(sweepOld("undo_records", services)));
+    swept.push(...await Array.fromAsync(sweepImports(services)));
   };
-  const config = { undoDays: 1 };
+  const config = { undoDays: 1, keepUploadsDays: 1 };
   await using app = await boot({ deps: { clock, maybe }, config });
   const id = idOf(await post(app, products(300)));
   await ended(app, id);
