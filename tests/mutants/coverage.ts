@@ -67,6 +67,7 @@ export class Coverage {
     const near: string[] = [];
     const far: string[] = [];
     for (const test of testFiles(`${folder}/`)) {
+      if (enginesOf(test) !== enginesOf(file)) continue;
       const text = await Deno.readTextFile(`${this.#source}/tests/${test}`);
       const isNear = basename(test) === `${name}_test.ts` ||
         text.includes(`/src/${file}"`);
