@@ -109,7 +109,9 @@ Deno.test("reviews are found by their state, place or id", async () => {
   const set = { seller: "acme", seller_attribute: "review" } as const;
   await operator.putSellerAttribute({ ...set, value: "new" });
   await operator.putSellerAttribute({ ...set, value: "none" });
-  const isSought = (sql: string) => /\bWHERE\b.*\breview_state\b/s.test(sql);
+  // Counts of the backlog end at a limit; another test has them.
+  const isSought = (sql: string) =>
+    /\bWHERE\b.*\breview_state\b/s.test(sql) && !/AS counted$/.test(sql);
   await until(() => [...statements.seen].filter(isSought).length >= 4);
   const steps = statements.steps(app.config.dataDir, isSought)
     .flatMap(([detail]) => detail.match(/ INDEX (products_.*)$/)?.[1] ?? []);

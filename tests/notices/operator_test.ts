@@ -141,7 +141,7 @@ bothEngines.test("a backup that is older than a day is told until there is anoth
   const { payload } = await toldOnce(telling, "backup_old");
   assertMatch(
     String(payload.data.text),
-    /it is of 20\d\d-\d\d-\d\d \d\d:\d\d UTC/,
+    /it was made at 20\d\d-\d\d-\d\d \d\d:\d\d UTC/,
   );
   await app.app.db.write(noteBackup);
   await over(telling);

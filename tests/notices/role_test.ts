@@ -60,8 +60,8 @@ function roleOn(
     network: {},
     mailer: sink instanceof WebhookSink ? null : sink,
     metrics: new Metrics("sqlite"),
-    health: { look: () => Promise.resolve(new Map()) },
-    disks: { look: () => Promise.resolve([]) },
+    health: { check: () => Promise.resolve(new Map()) },
+    disks: { update: () => Promise.resolve([]) },
     publicUrl: () => "https://sell.example",
   } as unknown as Services, { isLooking: () => false });
 }

@@ -195,7 +195,7 @@ contract.test("keys: none makes one that may do more than itself", async () => {
   for (
     const [content, field, said] of [
       [scopes("read", "products"), "scopes/scope", '"products"'],
-      [until(end + 1), "expires_at", "later end"],
+      [until(end + 1), "expires_at", "choose an end before"],
       [networks("126.0.0.0/7"), "networks/network", "126.0.0.0/7"],
       [
         networks("127.0.0.1/32", "10.0.0.0/8"),

@@ -230,8 +230,8 @@ async function outlives(ailment: string, seed: number): Promise<Bench> {
 
 const AILMENTS = {
   "the image worker dies": /ended with code|on purpose/,
-  "the image worker hangs": /no sign of life/,
-  "the image worker hears nothing": /no sign of life/,
+  "the image worker hangs": /did not respond/,
+  "the image worker hears nothing": /did not respond/,
   "the image worker runs out of memory": /stopped at an image|ended|on purpose/,
   "the image worker waits for the disk": null,
   "the channel to the image worker is slow": null,

@@ -131,16 +131,16 @@ async function isGivenUp(
 }
 
 Deno.test("image worker: Deno.exit at an image", () =>
-  isGivenUp("exit", { deaths: 2, why: /ended with code 7|no sign of life/ }));
+  isGivenUp("exit", { deaths: 2, why: /ended with code 7|did not respond/ }));
 
 Deno.test("image worker: a hang at an image", () =>
-  isGivenUp("hang", { deaths: 2, why: /no sign of life/ }));
+  isGivenUp("hang", { deaths: 2, why: /did not respond/ }));
 
 Deno.test("image worker: out of memory at an image", () =>
   isGivenUp("memory", {
     deaths: 2,
     // The worker may survive and have lost its work, or messages.
-    why: /memory|no sign of life|ended|lost a job|stopped at an image/,
+    why: /memory|did not respond|ended|lost a job|stopped at an image/,
   }));
 
 Deno.test("image worker: an error at an image is logged, and ends nothing", async () => {
@@ -188,7 +188,7 @@ Deno.test("image worker: an unhandled rejection", () =>
   blamesNobody("fault-reject", /rejected on purpose/));
 
 Deno.test("image worker: Deno.exit", () =>
-  blamesNobody("fault-exit", /ended with code 7|no sign of life/));
+  blamesNobody("fault-exit", /ended with code 7|did not respond/));
 
 Deno.test("image worker: out of memory at a message is noticed at once", () =>
   blamesNobody("fault-memory", /out of memory/));
