@@ -65,6 +65,39 @@ const maximal = (_: Stage, n: number) =>
 const wrong = (_: Stage, n: number) =>
   products(`w-${n}`, 250, () => "<colour>x</colour>".repeat(100));
 
+const RULED = [1, 2, 3, 4, 5].map((n) => `Ruled ${n}`);
+const RULES = 100;
+const VALUES = 1_000;
+
+/** As many rules and values as categories may have, of five categories. */
+export function ruledCategories(): string {
+  const value = Array.from({ length: VALUES }, (_, n) => `v${n}`);
+  const rule = Array.from(
+    { length: RULES },
+    (_, n) => ({ attribute: `a${n}`, required: true, value }),
+  );
+  return JSON.stringify({
+    category: RULED.map((name) => ({ name, rule })),
+  });
+}
+
+/** Categories with all rules, and attributes with a value of each rule. */
+function ruled(valueOf: (rule: number) => string): string {
+  const categories = RULED.map((name) => `<category>${name}</category>`);
+  const attributes = Array.from(
+    { length: RULES },
+    (_, n) => `<attribute name="a${n}">${valueOf(n)}</attribute>`,
+  );
+  return `<categories>${categories.join("")}</categories>` +
+    `<attributes>${attributes.join("")}</attributes>`;
+}
+
+const satisfying = (_: Stage, n: number) =>
+  products(`ruled-${n}`, 250, (i) => ruled((rule) => `v${i + rule}`));
+
+const breaking = (_: Stage, n: number) =>
+  products(`ruled-${n}`, 250, (i) => ruled((rule) => `w${i}${rule}`));
+
 const inOperatorsApi = (path: string, more: Partial<Input> = {}) =>
   at(`/operator_api${path}`, more);
 
@@ -78,6 +111,14 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
     of("/bulk_products?v=1.1&accept=valid", {
       what: "25,000 problems",
       body: wrong,
+    }),
+    of("/bulk_products?v=1.1&dry_run=true", {
+      what: "250 products that satisfy 500 rules of 1,000 values",
+      body: satisfying,
+    }),
+    of("/bulk_products?v=1.1&dry_run=true", {
+      what: "250 products that break 500 rules of 1,000 values",
+      body: breaking,
     }),
   ],
   "GET /seller_api/bulk_products/:transaction_id": [

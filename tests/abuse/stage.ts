@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { OPERATOR, type Service } from "../support/service.ts";
 import { products } from "./attacker.ts";
-import { LONG_MAPPING } from "./route_inputs.ts";
+import { LONG_MAPPING, ruledCategories } from "./route_inputs.ts";
 
 export interface Stage {
   url: string;
@@ -37,7 +37,8 @@ export async function prepareStage(service: Service): Promise<Stage> {
   };
   const call = async (method: string, path: string, body?: string) => {
     const key = path.startsWith("/operator_api") ? OPERATOR : keys.bad;
-    const headers = { "X-Service-Auth": key, "Content-Type": "text/xml" };
+    const type = body?.startsWith("{") ? "application/json" : "text/xml";
+    const headers = { "X-Service-Auth": key, "Content-Type": type };
     const answer = await fetch(url + path, { method, body, headers });
     const text = await answer.text();
     if (answer.status >= 400) {
@@ -112,6 +113,8 @@ export async function prepareStage(service: Service): Promise<Stage> {
     body: products("own", 1),
     headers: { "X-Service-Auth": keys.good, "Content-Type": "text/xml" },
   }).then((answer) => answer.text());
+  // Last: no other upload has to satisfy its rules.
+  await call("PUT", "/operator_api/categories", ruledCategories());
   addRows(`${service.folder}/seller.db`);
   return {
     url,
