@@ -6,6 +6,7 @@ import {
   correctedBook,
   newBook,
   readSheet,
+  templateBook,
   UnreadableError,
 } from "./import/read/workbook/book.ts";
 import { countKnownNames } from "./import/columns/headers.ts";
@@ -27,6 +28,8 @@ function answerTo(question: WorkerRequest): WorkerResponse {
       const { bytes, sheet, rows } = question;
       return { name: "book", bytes: correctedBook(bytes, sheet, rows) };
     }
+    case "template":
+      return { name: "book", bytes: templateBook(question.columns) };
     case "write":
       return { name: "book", bytes: newBook(question.rows, question.numbers) };
   }

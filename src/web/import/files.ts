@@ -5,5 +5,6 @@
 export { takeAnyFile, takeText } from "./intake.ts";
 export { correctRefused, refusedFile } from "./send/refused.ts";
 export { templateCsv } from "./columns/spreadsheet.ts";
+export { CategoryTemplate } from "./category_template.tsx";
 export { ColumnsView } from "./columns.tsx";
 export { FileView } from "./file.tsx";

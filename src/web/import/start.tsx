@@ -27,6 +27,7 @@ import {
 
 const ColumnsView = lazy(async () => (await loadFiles()).ColumnsView);
 const FileView = lazy(async () => (await loadFiles()).FileView);
+const CategoryTemplate = lazy(async () => (await loadFiles()).CategoryTemplate);
 
 export function UploadView({ client }: { client: Client }) {
   const current = useStore(upload);
@@ -155,6 +156,7 @@ function DropZone({ client, refused }: {
 }) {
   const input = useRef<HTMLInputElement>(null);
   const [isPasting, setPasting] = useState(false);
+  const [isChoosing, setChoosing] = useState(false);
   const choose = async () => {
     const picked = await pickFile();
     if (picked === "unsupported") input.current?.click();
@@ -198,6 +200,13 @@ function DropZone({ client, refused }: {
           >
             Download a template
           </button>
+          <button
+            type="button"
+            aria-expanded={isChoosing}
+            onClick={() => setChoosing(!isChoosing)}
+          >
+            Template for a category…
+          </button>
         </p>
         {sandbox && (
           <p class="row centred">
@@ -223,6 +232,7 @@ function DropZone({ client, refused }: {
         />
       </div>
       {isPasting && <PasteForm client={client} />}
+      {isChoosing && <CategoryTemplate client={client} />}
     </>
   );
 }

@@ -83,7 +83,7 @@ export function CategoryNeeds({ client, names, attributes, onAdd }: {
 }
 
 /** The category of this name; null if the marketplace has none. */
-async function findCategory(
+export async function findCategory(
   client: Client,
   category: string,
   signal: AbortSignal,

@@ -11,7 +11,8 @@ import { sentences } from "../../../lib/format.ts";
 import { unpackedSize } from "./archive.ts";
 import { type Dates, isGrouped, textOfCell } from "./cells.ts";
 import { noteHidden } from "./hidden.ts";
-import { read, utils, write } from "./xlsx.ts";
+import type { TemplateColumn } from "../../columns/category_columns.ts";
+import { CFB, read, utils, write } from "./xlsx.ts";
 
 /** A sheet of a workbook as a table. */
 export interface SheetTable {
@@ -130,6 +131,59 @@ export function newBook(
   );
   utils.book_append_sheet(book, sheetOf(cells), "Products");
   return written(book);
+}
+
+/** The sheet with the products, and the hidden one with the lists of values. */
+const PRODUCTS_SHEET = "Products";
+const LISTS_SHEET = "Lists";
+/** The last row of a template in which values can be chosen from lists. */
+const LAST_ROW = 50_001;
+
+/**
+ * A workbook with these columns and no rows. In columns with values, a
+ * spreadsheet program offers these and accepts no other.
+ */
+export function templateBook(columns: readonly TemplateColumn[]): ArrayBuffer {
+  const lists = columns.filter(({ values }) => values.length > 0);
+  const book = utils.book_new();
+  const header = columns.map(({ name }) => cellOf(name));
+  utils.book_append_sheet(book, sheetOf([header]), PRODUCTS_SHEET);
+  if (lists.length === 0) return written(book);
+  const longest = Math.max(...lists.map(({ values }) => values.length));
+  const rows = Array.from(
+    { length: longest },
+    (_, row) => lists.map(({ values }) => cellOf(values[row] ?? "")),
+  );
+  utils.book_append_sheet(book, sheetOf(rows), LISTS_SHEET);
+  book.Workbook = { Sheets: [{ Hidden: 0 }, { Hidden: 1 }] };
+  const validations = lists.map((column, n) => {
+    const cells = utils.encode_col(columns.indexOf(column));
+    const list = `$${utils.encode_col(n)}`;
+    return '<dataValidation type="list" allowBlank="1" showErrorMessage="1" ' +
+      `sqref="${cells}2:${cells}${LAST_ROW}"><formula1>${LISTS_SHEET}!` +
+      `${list}$1:${list}$${column.values.length}</formula1></dataValidation>`;
+  });
+  return withValidations(written(book), validations);
+}
+
+/**
+ * The workbook with these validations in its first sheet, which the library does
+ * not write (ECMA-376, part 1, 18.3.1.33).
+ */
+function withValidations(
+  bytes: ArrayBuffer,
+  validations: readonly string[],
+): ArrayBuffer {
+  const archive = CFB.read(new Uint8Array(bytes), { type: "array" });
+  const sheet = CFB.find(archive, "sheet1.xml")!;
+  const xml = new TextDecoder().decode(Uint8Array.from(sheet.content));
+  const all = `<dataValidations count="${validations.length}">` +
+    `${validations.join("")}</dataValidations>`;
+  const changed = xml.replace(/<\/sheetData>|<sheetData\/>/, `$&${all}`);
+  sheet.content = new TextEncoder().encode(changed);
+  sheet.size = sheet.content.length;
+  const out = CFB.write(archive, { fileType: "zip", type: "array" });
+  return Uint8Array.from(out as ArrayLike<number>).buffer;
 }
 
 /** A number cell. A price has fewer digits than spreadsheet programs keep. */

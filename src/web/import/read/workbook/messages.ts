@@ -1,4 +1,5 @@
 /** Messages between the page and the worker for workbooks. */
+import type { TemplateColumn } from "../../columns/category_columns.ts";
 import type { SheetTable, Wanted } from "./book.ts";
 
 /** A request to the worker. */
@@ -15,7 +16,8 @@ export type WorkerRequest =
     rows: readonly (readonly string[])[];
     /** The indices of columns with numbers. */
     numbers: readonly number[];
-  };
+  }
+  | { name: "template"; columns: readonly TemplateColumn[] };
 
 /** A response of the worker; `unreadable`: the reason, as sentences. */
 export type WorkerResponse =

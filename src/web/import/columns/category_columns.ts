@@ -1,0 +1,35 @@
+/** The columns of a table for products of one category. */
+import type { Category } from "../../../client/mod.ts";
+import { ATTRIBUTE } from "./own_table.ts";
+
+/** A column, with the values to choose from; none: any value. */
+export interface TemplateColumn {
+  name: string;
+  values: readonly string[];
+}
+
+/** Fields of every product. */
+const FIRST: readonly string[] = [
+  "sku",
+  "title",
+  "description",
+  "price",
+  "currency",
+  "quantity",
+];
+
+/** The columns of a template: what every product has, and what rules name. */
+export function templateColumns(
+  { name, rule = [] }: Category,
+): TemplateColumn[] {
+  const values = new Map<string, readonly string[]>(
+    FIRST.map((field) => [field, []]),
+  );
+  values.set("categories", [name]);
+  values.set("images", []);
+  for (const { field, attribute, value = [] } of rule) {
+    const column = field ?? ATTRIBUTE + attribute;
+    if (!values.get(column)?.length) values.set(column, value);
+  }
+  return [...values].map(([name, values]) => ({ name, values }));
+}
