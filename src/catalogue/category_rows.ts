@@ -19,7 +19,26 @@ export interface StoredRule {
   from?: string;
 }
 
-export function toCategory(name: string, rules: string): Category {
+/**
+ * Values of rules, one set for all rules with the same values: a value of a
+ * product is then compared with few sets, which stay in the processor's cache.
+ */
+export class ValueSets {
+  readonly #sets = new Map<string, ReadonlySet<string>>();
+
+  of(values: readonly string[] = []): ReadonlySet<string> {
+    const text = values.join("\n");
+    const set = this.#sets.get(text) ?? new Set(values);
+    this.#sets.set(text, set);
+    return set;
+  }
+}
+
+export function toCategory(
+  name: string,
+  rules: string,
+  sets = new ValueSets(),
+): Category {
   const stored: StoredRule[] = JSON.parse(rules);
   return {
     name,
@@ -27,7 +46,7 @@ export function toCategory(name: string, rules: string): Category {
       field: (field ?? null) as CategoryRule["field"],
       attribute: attribute ?? null,
       required: required ?? false,
-      values: new Set(values),
+      values: sets.of(values),
       from: from ?? null,
     })),
   };
@@ -64,6 +83,7 @@ interface Version {
    */
   found: RecentValues<{ known: Category | null }>;
   names: readonly string[] | null;
+  sets: ValueSets;
 }
 
 /**
@@ -137,7 +157,7 @@ export class Categories {
       if (now.version !== version) return now;
       for (const { name, rules } of rows) {
         if (name === null) continue;
-        const category = toCategory(name, rules!);
+        const category = toCategory(name, rules!, now.sets);
         known.set(name, category);
         now.found.set(name, { known: category }, name.length + rules!.length);
       }
@@ -157,6 +177,7 @@ export class Categories {
         closed: closed === 1,
         found: new RecentValues(KEPT),
         names: null,
+        sets: new ValueSets(),
       };
     }
     return this.#version!;
