@@ -120,7 +120,7 @@ export interface RuleFindings {
 }
 
 /** The most problems and warnings of one product; further ones are left out. */
-const MOST_FINDINGS = 50;
+const MOST_FINDINGS = 25;
 
 interface Change {
   /** Null for a new product. */

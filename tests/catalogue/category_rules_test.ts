@@ -208,7 +208,7 @@ Deno.test("rules of categories: findings and comparisons are bounded", () => {
         syntax: SYNTAX.xml,
         suggestions,
       }, list)!;
-      assertEquals(problems.length, 50);
+      assertEquals(problems.length, 25);
       named += problems.filter(({ message }) => message.includes("the nearest"))
         .length;
     }
@@ -216,7 +216,7 @@ Deno.test("rules of categories: findings and comparisons are bounded", () => {
   };
   assertEquals(suggested((product, n) => `valu ${product} ${n}`), 50);
   // What was suggested once is known.
-  assertEquals(suggested(() => "valu 7"), 250 * 50);
+  assertEquals(suggested(() => "valu 7"), 250 * 25);
 });
 
 Deno.test("rules of categories: equal lists of values are one set", () => {

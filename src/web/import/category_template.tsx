@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
-import { CategoryNames, findCategory } from "../products/category_rules.tsx";
+import { findCategory } from "../lib/categories.ts";
+import { CategoryNames } from "../ui/category_names.tsx";
 import { ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { templateColumns } from "./columns/category_columns.ts";
 import { writeBook } from "./read/workbook/ask.ts";

@@ -1,7 +1,7 @@
 /** The columns of a table, the field of each, and a preview. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { SCALAR_RULES } from "../../catalogue/fields.ts";
-import type { Client } from "../../client/mod.ts";
+import type { Category, Client } from "../../client/mod.ts";
 import type { Table as Rows } from "./read/csv.ts";
 import { sampledValues } from "./columns/guesses.ts";
 import type { ColumnField } from "../lib/column_field.ts";
@@ -14,6 +14,11 @@ import {
 } from "./columns/mappings.ts";
 import { HUNDREDTHS, type NumberFormat, WEIGHT_UNITS } from "../lib/numbers.ts";
 import { count, plural } from "../lib/format.ts";
+import {
+  categoriesIn,
+  findCategories,
+  needFindings,
+} from "./check/category_needs.ts";
 import { findingsIn, type FindingSource } from "./check/findings.ts";
 import type { Finding, FindingAnswer } from "./check/finding.ts";
 import { runInSlices } from "../lib/slices.ts";
@@ -26,6 +31,7 @@ import {
   rowValues,
   withTarget,
 } from "./columns/spreadsheet.ts";
+import { useLoaded } from "../ui/components.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { dropAll, type Spreadsheet } from "./intake_state.ts";
 import { takeSheet } from "./send/upload.ts";
@@ -68,7 +74,9 @@ function Columns({ client, spreadsheet, chosen }: {
     () => ({ ...spreadsheet, table, mapping, chosen, answered }),
     [spreadsheet, table, mapping, chosen, answered],
   );
-  const { findings, isCurrent } = useFindings(source);
+  const { findings: found, isCurrent } = useFindings(source);
+  const categories = useCategories(client, table, mapping);
+  const findings = [...found, ...needFindings({ table, mapping }, categories)];
   const asked = useRef<HTMLDivElement>(null);
   const examples = useMemo(() => examplesOf(table), [table]);
   const check = () => {
@@ -255,6 +263,23 @@ function useFindings(
     return () => left.abort();
   }, [source]);
   return { findings: found.findings, isCurrent: found.source === source };
+}
+
+/** The categories of the table's products, with their rules. */
+function useCategories(
+  client: Client,
+  table: Rows,
+  mapping: ColumnMapping,
+): readonly Category[] {
+  const names = useMemo(
+    () => categoriesIn({ table, mapping }),
+    [table, mapping.targets],
+  );
+  const { data } = useLoaded(
+    (signal) => findCategories(client, names, signal),
+    [client, names.join("\n")],
+  );
+  return data ?? [];
 }
 
 /** Fields that can have one value for all products. */

@@ -1,39 +1,9 @@
 /** The requirements of the marketplace for products in their categories. */
-import {
-  ApiError,
-  type Category,
-  type CategoryRule,
-  type Client,
-} from "../../client/mod.ts";
+import type { CategoryRule, Client } from "../../client/mod.ts";
+import { findCategory } from "../lib/categories.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { useLoaded } from "../ui/components.tsx";
 import type { Item } from "./draft.ts";
-
-/**
- * The most categories that are suggested; a longer text finds others.
- */
-const OFFERED = 100;
-
-/** Suggests names of categories during typing. */
-export function CategoryNames({ client, id, text }: {
-  client: Client;
-  /** The id of the `<datalist>`. */
-  id: string;
-  /** The typed text. */
-  text: string;
-}) {
-  const { data } = useLoaded(
-    (signal) => client.listCategories({ q: text, limit: OFFERED }, { signal }),
-    [client, text],
-  );
-  return (
-    <datalist id={id}>
-      {data?.categories.category?.map(({ name }) => (
-        <option key={name} value={name} />
-      ))}
-    </datalist>
-  );
-}
 
 /**
  * The rules of the product's categories, with buttons for missing attributes.
@@ -80,20 +50,6 @@ export function CategoryNeeds({ client, names, attributes, onAdd }: {
       ))}
     </>
   );
-}
-
-/** The category of this name; null if the marketplace has none. */
-export async function findCategory(
-  client: Client,
-  category: string,
-  signal: AbortSignal,
-): Promise<Category | null> {
-  try {
-    return (await client.getCategory({ category }, { signal })).category;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
 }
 
 /** The most values of a rule that are shown. */

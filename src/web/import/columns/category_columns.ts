@@ -1,12 +1,7 @@
 /** The columns of a table for products of one category. */
 import type { Category } from "../../../client/mod.ts";
+import type { TemplateColumn } from "../read/workbook/book.ts";
 import { ATTRIBUTE } from "./own_table.ts";
-
-/** A column, with the values to choose from; none: any value. */
-export interface TemplateColumn {
-  name: string;
-  values: readonly string[];
-}
 
 /** Fields of every product. */
 const FIRST: readonly string[] = [

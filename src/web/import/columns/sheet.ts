@@ -1,11 +1,13 @@
 /** A table whose rows are products; problems refer to its cells. */
 import { type ListField, LISTS } from "../../../catalogue/fields.ts";
+import { lackingAttribute } from "../../../catalogue/missing_attribute.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { csvOf, type Table } from "../read/csv.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 import { TARGETS } from "./headers.ts";
 import { ATTRIBUTE, isOwnTable, ownCell, ownListCell } from "./own_table.ts";
 import {
+  attributeOfColumn,
   cellValues,
   type ColumnMapping,
   isRepeatable,
@@ -52,11 +54,24 @@ export function withColumnForField(
   { table, mapping, ...sheet }: MappedTable,
   target: ColumnField,
 ): MappedTable {
+  const added = withColumn(
+    { table, mapping },
+    target,
+    columnFieldLabel(target),
+  );
+  return { ...sheet, ...added };
+}
+
+/** The table with a further, empty column. */
+export function withColumn(
+  { table, mapping }: Pick<MappedTable, "table" | "mapping">,
+  target: ColumnField,
+  name: string,
+): Pick<MappedTable, "table" | "mapping"> {
   return {
-    ...sheet,
     table: {
       ...table,
-      header: [...table.header, columnFieldLabel(target)],
+      header: [...table.header, name],
       rows: table.rows.map((row) => [...row, ""]),
     },
     mapping: {
@@ -91,11 +106,19 @@ export function skuOfRow({ table, mapping }: MappedTable, row: number): string {
 export function columnOfProblem(
   { table, mapping }: MappedTable,
   row: number,
-  { field }: Detail,
+  { field, message }: Detail,
 ): number | ColumnField | null {
   if (field === undefined) return null;
   const { targets } = mapping;
   const cells = table.rows[row];
+  const lacking = field === "attributes" ? lackingAttribute(message) : null;
+  if (lacking !== null) {
+    const column = targets.findIndex((target, i) =>
+      target === "attribute" &&
+      attributeOfColumn(cells, table.header, mapping, i) === lacking
+    );
+    return column < 0 ? null : column;
+  }
   const [path, attribute] = field.split(/\/?@/);
   const [name] = path.split(/[/[]/);
   if (name in LISTS) {

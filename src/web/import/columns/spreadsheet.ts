@@ -601,24 +601,37 @@ const NO_OPTION = "Default Title";
 function attributesOf(
   row: readonly string[],
   header: readonly string[],
-  { targets, nameColumns, isOwn }: ColumnMapping,
+  mapping: ColumnMapping,
 ): { name: string; value: string }[] {
+  const { targets, nameColumns, isOwn } = mapping;
   return targets.flatMap((target, i) => {
-    const isNamed = nameColumns[i] >= 0;
     if (
       target !== "attribute" || row[i] === "" ||
-      isNamed && row[i] === NO_OPTION
+      nameColumns[i] >= 0 && row[i] === NO_OPTION
     ) return [];
-    const name = isNamed
-      ? row[nameColumns[i]]
-      : isOwn
-      ? header[i].slice(ATTRIBUTE.length)
-      : header[i].replace(/^attribute[:. ]\s*/i, "");
+    const name = attributeOfColumn(row, header, mapping, i);
     const value = isOwn
       ? textOfOwnCell(row[i])
       : row[i].replace(/^'(?=[=+@-])/, "");
-    return [{ name: sendable(name), value: sendable(value) }];
+    return [{ name, value: sendable(value) }];
   });
+}
+
+/** The name of the attribute that a row has in a column. */
+export function attributeOfColumn(
+  row: readonly string[],
+  header: readonly string[],
+  { nameColumns, isOwn }: ColumnMapping,
+  column: number,
+): string {
+  const nameColumn = nameColumns[column];
+  return sendable(
+    nameColumn >= 0
+      ? row[nameColumn]
+      : isOwn
+      ? header[column].slice(ATTRIBUTE.length)
+      : header[column].replace(/^attribute[:. ]\s*/i, ""),
+  );
 }
 
 /** Removes control characters, which some programs leave in cells. */

@@ -11,7 +11,6 @@ import { sentences } from "../../../lib/format.ts";
 import { unpackedSize } from "./archive.ts";
 import { type Dates, isGrouped, textOfCell } from "./cells.ts";
 import { noteHidden } from "./hidden.ts";
-import type { TemplateColumn } from "../../columns/category_columns.ts";
 import { CFB, read, utils, write } from "./xlsx.ts";
 
 /** A sheet of a workbook as a table. */
@@ -133,6 +132,12 @@ export function newBook(
   return written(book);
 }
 
+/** A column of a template, with the values to choose from; none: any value. */
+export interface TemplateColumn {
+  name: string;
+  values: readonly string[];
+}
+
 /** The sheet with the products, and the hidden one with the lists of values. */
 const PRODUCTS_SHEET = "Products";
 const LISTS_SHEET = "Lists";
@@ -149,7 +154,10 @@ export function templateBook(columns: readonly TemplateColumn[]): ArrayBuffer {
   const header = columns.map(({ name }) => cellOf(name));
   utils.book_append_sheet(book, sheetOf([header]), PRODUCTS_SHEET);
   if (lists.length === 0) return written(book);
-  const longest = Math.max(...lists.map(({ values }) => values.length));
+  const longest = lists.reduce(
+    (most, { values }) => Math.max(most, values.length),
+    0,
+  );
   const rows = Array.from(
     { length: longest },
     (_, row) => lists.map(({ values }) => cellOf(values[row] ?? "")),
@@ -179,7 +187,8 @@ function withValidations(
   const xml = new TextDecoder().decode(Uint8Array.from(sheet.content));
   const all = `<dataValidations count="${validations.length}">` +
     `${validations.join("")}</dataValidations>`;
-  const changed = xml.replace(/<\/sheetData>|<sheetData\/>/, `$&${all}`);
+  const end = "</sheetData>";
+  const changed = xml.replace(end, () => end + all);
   sheet.content = new TextEncoder().encode(changed);
   sheet.size = sheet.content.length;
   const out = CFB.write(archive, { fileType: "zip", type: "array" });

@@ -1,6 +1,5 @@
 /** Messages between the page and the worker for workbooks. */
-import type { TemplateColumn } from "../../columns/category_columns.ts";
-import type { SheetTable, Wanted } from "./book.ts";
+import type { SheetTable, TemplateColumn, Wanted } from "./book.ts";
 
 /** A request to the worker. */
 export type WorkerRequest =

@@ -1,0 +1,16 @@
+/** Categories of the marketplace's list. */
+import { ApiError, type Category, type Client } from "../../client/mod.ts";
+
+/** The category of this name; null if the marketplace has none. */
+export async function findCategory(
+  client: Client,
+  category: string,
+  signal: AbortSignal,
+): Promise<Category | null> {
+  try {
+    return (await client.getCategory({ category }, { signal })).category;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
