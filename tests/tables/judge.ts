@@ -81,10 +81,10 @@ function plain(text: string): string {
 const SAID: Readonly<Record<string, RegExp>> = {
   price: /price|discount/i,
   compare_at_price: /price|discount/i,
-  quantity: /not tracked|quantit|stock/,
-  availability: /not tracked|quantit|stock/,
-  categories: /categor/,
-  images: /image/,
+  quantity: /not tracked|quantit|stock/i,
+  availability: /not tracked|quantit|stock/i,
+  categories: /categor/i,
+  images: /image/i,
   status: /status|for sale/,
 };
 

@@ -27,7 +27,7 @@ export interface Outcome {
 }
 
 /** What an export of a shop does not say, or another program changed. */
-const NEEDED_OF_SHOPS = /currency|unit|spreadsheet program|letters/i;
+const NEEDED_OF_SHOPS = /currency|unit|spreadsheet program|encoding|letters/i;
 
 /** More questions would mean that the page asks without end. */
 const MOST_STEPS = 60;

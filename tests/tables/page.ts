@@ -139,7 +139,7 @@ function findingsOf(view: View): Finding[] {
  */
 export function earlierCurrencyOf(view: View): string | null {
   const texts = findingsOf(view).map(({ text }) => text).join("\n");
-  return /prices are sent in ([A-Z]{3}), as those of an earlier file/
+  return /prices are sent in ([A-Z]{3}), the currency of an earlier file/
     .exec(texts)?.[1] ?? null;
 }
 
