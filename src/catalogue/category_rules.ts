@@ -338,11 +338,11 @@ function unknownCategory(
   n: number,
   { names }: CategoryList,
 ): Finding {
-  const nearest = suggestions.of(categories[n], names, NEAREST)
-    .map(quote).join(", ");
-  const advice = nearest === ""
+  const nearest = suggestions.of(categories[n], names, NEAREST);
+  const advice = nearest.length === 0
     ? "GET /seller_api/categories lists them."
-    : `the nearest are ${nearest}.`;
+    : `the nearest ${nearest.length === 1 ? "is" : "are"} ` +
+      `${nearest.map(quote).join(", ")}.`;
   return finding(
     `categories/category[${n + 1}]`,
     "unknown_category",

@@ -155,7 +155,9 @@ contract.test("categories: uploads follow the rules, prices do not wait for them
   const other = await app.upload(
     `<product><sku>OLD</sku>${of("Free", "steel")}</product>`,
   );
-  assertEquals(detailsOf(other)[0].code, "unknown_category");
+  const [unknown] = detailsOf(other);
+  assertEquals(unknown.code, "unknown_category");
+  assertStringIncludes(unknown.message, 'the nearest is "Home/Mugs".');
 });
 
 bothEngines.test("categories: a single attribute and bulk_attributes follow the rules", async () => {
