@@ -53,6 +53,13 @@ Deno.test("a merchant answers what the page asks, and nothing is wrong", async (
   assertEquals(outcome.counts.asked, 2);
 });
 
+Deno.test("a merchant reads that the currency is that of an earlier file", async () => {
+  const grid: Grid = { ...GRID, earlierCurrency: "GBP" };
+  const outcome = await sell(grid, fileOf(grid));
+  assertEquals(faultsOf(outcome), []);
+  assertEquals(outcome.counts.asked, 2);
+});
+
 Deno.test("a value that is not the true one is found, and shrinks to its row", async () => {
   const [first, second] = GRID.rows;
   const rows = [first, { ...second, cells: ["B", "Lamp", "12.95"] }];
