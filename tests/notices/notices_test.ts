@@ -304,11 +304,11 @@ bothEngines.test("a seller is told how many images of an upload or an import fai
   const parts = Array.from({ length: 250 }, (_, n) => product(`P-${n}`));
   const { id } = await importOne(
     telling,
-    product("A", images(...names)) + parts.join("") +
+    product("A", images("good/0.png", ...names)) + parts.join("") +
       product("B", images("5.png", "good/6.png")),
     "stock.xml",
   );
-  await app.upload(product("C", images("7.png")));
+  await app.upload(product("C", images("good/8.png", "7.png")));
   const texts = () => mail.received.map(({ text }) => text).join("\n");
   await telling.until(() => texts().includes("an upload"), "the upload");
   telling.clock.setForward(HOUR_MS);
