@@ -23,8 +23,8 @@ export function afterMs(ms: number, fn: () => void): () => void {
 }
 
 /**
- * Resolves after the page has drawn and handled its events. A message, because
- * a timer takes a second in a hidden tab.
+ * Resolves after the page has drawn and handled its events. It sends a message,
+ * because a timer takes a second in a hidden tab.
  */
 export function yieldToPage(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
