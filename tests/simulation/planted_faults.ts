@@ -916,12 +916,6 @@ let end = () => Promise.resolve();
       `  if (!isLater && state !== "cancelled") await emitEnd(tx, services, key);`,
   },
   {
-    name: "undo: a dry run tells nothing of what was changed since",
-    file: "catalogue/undo.ts",
-    from: "const details = [...conflicts, ...plan.beyondQuota];",
-    to: "const details = [...conflicts.slice(0, 0), ...plan.beyondQuota];",
-  },
-  {
     name: "prices: the lowest is that of any currency",
     file: "catalogue/price_changes.ts",
     from: "if (former.currency === currency) return former.price;",
@@ -998,12 +992,6 @@ function namesInDocument(`,
     file: "catalogue/product_lists.ts",
     from: '    "gtin = ?": gtin,\n    "status',
     to: '    "gtin >= ?": gtin,\n    "status',
-  },
-  {
-    name: "products: the second page of deletions begins one too late",
-    file: "catalogue/product_lists.ts",
-    from: "next: passing.length > limit ? found[limit - 1] : last,",
-    to: "next: passing.length > limit ? passing[limit] : last,",
   },
 ];
 
