@@ -799,8 +799,8 @@ let end = () => Promise.resolve();
   {
     name: "retention: imports whose images are settled stay",
     file: "imports/retention.ts",
-    from: "AND (pending > 0 OR settled_at > ?))`,",
-    to: "AND (pending >= 0 OR settled_at > ?))`,",
+    from: "AND (pending > 0 OR settled_at > ?))",
+    to: "AND (pending >= 0 OR settled_at > ?))",
   },
   // Several writers of one product, lists that are filtered, keys that end.
   {
