@@ -916,6 +916,12 @@ let end = () => Promise.resolve();
       `  if (!isLater && state !== "cancelled") await emitEnd(tx, services, key);`,
   },
   {
+    name: "undo: a dry run tells nothing of what was changed since",
+    file: "catalogue/undo.ts",
+    from: "const details = [...conflicts, ...plan.beyondQuota];",
+    to: "const details = [...conflicts.slice(0, 0), ...plan.beyondQuota];",
+  },
+  {
     name: "prices: the lowest is that of any currency",
     file: "catalogue/price_changes.ts",
     from: "if (former.currency === currency) return former.price;",
