@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
-import { findCategory } from "../lib/categories.ts";
+import { fetchCategory } from "../lib/categories.ts";
 import { CategoryNames } from "../ui/category_names.tsx";
 import { ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { templateColumns } from "./columns/category_columns.ts";
@@ -15,7 +15,7 @@ export function CategoryTemplate({ client }: { client: Client }) {
   useEffect(() => input.current?.focus(), []);
   const save = async () => {
     const wanted = name.trim();
-    const category = await findCategory(
+    const category = await fetchCategory(
       client,
       wanted,
       new AbortController().signal,

@@ -2,7 +2,7 @@
 import { ApiError, type Category, type Client } from "../../client/mod.ts";
 
 /** The category of this name; null if the marketplace has none. */
-export async function findCategory(
+export async function fetchCategory(
   client: Client,
   category: string,
   signal: AbortSignal,

@@ -5,7 +5,7 @@
 import type { Category, CategoryRule, Client } from "../../../client/mod.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 import { fieldLabel } from "../../lib/words.ts";
-import { findCategory } from "../../lib/categories.ts";
+import { fetchCategory } from "../../lib/categories.ts";
 import { ATTRIBUTE } from "../columns/own_table.ts";
 import { withColumn } from "../columns/sheet.ts";
 import { attributeOfColumn, rowValues } from "../columns/spreadsheet.ts";
@@ -43,7 +43,7 @@ export async function findCategories(
     .listCategories({ limit: 1 }, { signal });
   // A marketplace without a list costs no request for each name.
   if (first === undefined) return [];
-  const found = names.map((name) => findCategory(client, name, signal));
+  const found = names.map((name) => fetchCategory(client, name, signal));
   return (await Promise.all(found)).filter((one) => one !== null);
 }
 
