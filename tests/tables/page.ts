@@ -4,7 +4,7 @@
  */
 import { SCALAR_RULES, type ScalarField } from "../../src/catalogue/fields.ts";
 import type { SentProduct } from "../../src/client/mod.ts";
-import { takeAnyFile } from "../../src/web/import/intake.ts";
+import { openAnyFile } from "../../src/web/import/intake.ts";
 import {
   makeDocument,
   mappingFor,
@@ -102,7 +102,7 @@ export async function drop(
   bytes: Uint8Array<ArrayBuffer>,
   chosen: ChosenColumns = NOTHING_CHOSEN,
 ): Promise<View | string> {
-  await withBooks(() => takeAnyFile(null, new File([bytes], name)));
+  await withBooks(() => openAnyFile(null, new File([bytes], name)));
   return taken(chosen);
 }
 

@@ -6,7 +6,7 @@ import type { Table as Rows } from "./read/csv.ts";
 import { sampledValues } from "./columns/guesses.ts";
 import type { ColumnField } from "../lib/column_field.ts";
 import { TARGETS } from "./columns/headers.ts";
-import { takeBook } from "./intake.ts";
+import { openWorkbook } from "./intake.ts";
 import {
   type ChosenColumns,
   chosenFor,
@@ -34,7 +34,7 @@ import {
 import { useLoaded } from "../ui/components.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { dropAll, type Spreadsheet } from "./intake_state.ts";
-import { takeSheet } from "./send/upload.ts";
+import { openMappedTable } from "./send/upload.ts";
 import { valuesOfField } from "../lib/words.ts";
 import { readable } from "../lib/texts.ts";
 
@@ -83,7 +83,7 @@ function Columns({ client, spreadsheet, chosen }: {
     keepChosen(client, table.header, chosenIn(table, mapping))
       // If this fails, the choice is not remembered.
       .catch(() => {});
-    takeSheet(client, { name, table, mapping, book });
+    openMappedTable(client, { name, table, mapping, book });
   };
   const choose = ({ text, isQuestion }: Finding, { apply }: FindingAnswer) => {
     const next = apply({ table, mapping });
@@ -111,7 +111,7 @@ function Columns({ client, spreadsheet, chosen }: {
             aria-label="Sheet"
             value={book.sheet}
             onChange={(event) =>
-              takeBook(name, book.file, event.currentTarget.value)}
+              openWorkbook(name, book.file, event.currentTarget.value)}
           >
             {book.sheets.map((sheet) => <option key={sheet}>{sheet}</option>)}
           </select>

@@ -9,7 +9,7 @@ import { runInSlices } from "../lib/slices.ts";
 import { ErrorNote, errorSentence, Figure } from "../ui/components.tsx";
 import { bytes, count, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
-import { type Place, Source } from "../ui/source.tsx";
+import { type ShownLine, Source } from "../ui/source.tsx";
 import { dropAll } from "./intake_state.ts";
 import {
   type DocumentUpload,
@@ -44,7 +44,7 @@ export function FileView({ client, current }: {
       ? new Finder(current.text).find(problem)
       : null;
     if (found === null) return;
-    setSelection((last) => ({ ...found, wish: (last?.wish ?? 0) + 1 }));
+    setSelection((last) => ({ ...found, request: (last?.request ?? 0) + 1 }));
   };
   useEffect(() => {
     if (upload.value?.step.name === "kept") checkUpload(client);
@@ -115,8 +115,11 @@ function SourceOf({ current, place, selection }: {
     [text],
   );
   const marked = useMarked(current, problemsIn(current));
-  const at = useMemo<Place | null>(
-    () => place?.line ? { line: place.line, wish: selection?.wish ?? 0 } : null,
+  const at = useMemo<ShownLine | null>(
+    () =>
+      place?.line
+        ? { line: place.line, request: selection?.request ?? 0 }
+        : null,
     [place, selection],
   );
   if (isEditable(current)) {

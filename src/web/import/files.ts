@@ -2,7 +2,7 @@
  * The code that reads, corrects and sends files, in one script that is loaded
  * for the first file.
  */
-export { takeAnyFile, takeText } from "./intake.ts";
+export { openAnyFile, openPastedText } from "./intake.ts";
 export { correctRefused, refusedFile } from "./send/refused.ts";
 export { templateCsv } from "./columns/spreadsheet.ts";
 export { CategoryTemplate } from "./category_template.tsx";

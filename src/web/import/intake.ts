@@ -16,11 +16,11 @@ import { listed, plural, sentences } from "../lib/format.ts";
 import { decodeAs, type DecodedText } from "./read/encodings.ts";
 import { countKnownNames } from "./columns/headers.ts";
 import {
-  confirms,
+  columnRemoval,
+  confirmation,
   type Finding,
-  leavesOut,
   question,
-  readsAgain,
+  rereading,
   withoutRows,
 } from "./check/finding.ts";
 import { sampleValues } from "./columns/guesses.ts";
@@ -29,9 +29,9 @@ import type { GatheredTable } from "./shops/rows.ts";
 import { tableOfFeed } from "./read/feed.ts";
 import { fileKindOf, isTable } from "./read/kinds.ts";
 import { runInSlices, type SlicedWork } from "../lib/slices.ts";
-import { intake, type Spreadsheet, startTaking } from "./intake_state.ts";
+import { intake, type Spreadsheet, startOpening } from "./intake_state.ts";
 import { dropFile, upload } from "./send/upload_state.ts";
-import { takeDocument, takeFile } from "./send/upload.ts";
+import { openDocument, openDocumentText } from "./send/upload.ts";
 import { readBook } from "./read/workbook/ask.ts";
 
 /**
@@ -40,33 +40,34 @@ import { readBook } from "./read/workbook/ask.ts";
 const LARGEST_BOOK = 50_000_000;
 
 /** Opens a file. */
-export async function takeAnyFile(
+export async function openAnyFile(
   client: Client | null,
   file: File,
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
-  const signal = startTaking();
+  const signal = startOpening();
   const bytes = await file.arrayBuffer().catch(() => null);
   if (signal.aborted) return;
   const kind = bytes === null ? null : fileKindOf(file.name, bytes);
   if (kind === null || kind.name === "document") {
     intake.set({ name: "empty" });
-    return takeFile(client, file, handle);
+    return openDocument(client, file, handle);
   }
   dropFile();
   if (kind.name === "table") {
-    await takeRows({ ...kind.decoded, name: file.name, bytes });
+    await openTextTable({ ...kind.decoded, name: file.name, bytes });
   } else if (kind.name === "feed") {
-    await tableFromFeed({ ...kind.decoded, name: file.name, bytes });
-  } else if (kind.name === "workbook") await takeBook(file.name, file, null);
-  else intake.set(kind);
+    await openFeed({ ...kind.decoded, name: file.name, bytes });
+  } else if (kind.name === "workbook") {
+    await openWorkbook(file.name, file, null);
+  } else intake.set(kind);
 }
 
-async function tableFromFeed(file: TextFile): Promise<void> {
+async function openFeed(file: TextFile): Promise<void> {
   const { name } = file;
   const table = tableOfFeed(file.text);
   if (table !== null) {
-    return await takeTable(name, table, lettersOf(file, tableFromFeed));
+    return await openTable(name, table, encodingChoice(file, openFeed));
   }
   const refused = {
     name,
@@ -80,13 +81,13 @@ async function tableFromFeed(file: TextFile): Promise<void> {
  * Opens a sheet of a workbook; null: the first with a table. `hidden`: whether
  * hidden rows are read; null: the user is asked.
  */
-export async function takeBook(
+export async function openWorkbook(
   name: string,
   file: Blob,
   sheet: string | null,
   hidden: boolean | null = null,
 ): Promise<void> {
-  const signal = startTaking();
+  const signal = startOpening();
   intake.set({ name: "reading", file: name });
   const read = file.size > LARGEST_BOOK
     ? "It has more than 50 MB. Save the sheet with the products as CSV."
@@ -103,51 +104,51 @@ export async function takeBook(
   }
   const { sheets, note, errors, table } = read;
   const { hiddenRows, hiddenColumns } = read;
-  await takeTable(name, table, {
+  await openTable(name, table, {
     book: { file, sheets, sheet: read.sheet },
     note,
     errors,
     questions: [
       ...(hidden !== null || hiddenRows.length === 0 ? [] : [question(
         `The workbook hides ${listed("row", hiddenRows)}, maybe by a filter.`,
-        confirms(`Include ${plural(hiddenRows.length, "row")}`),
-        readsAgain(
+        confirmation(`Include ${plural(hiddenRows.length, "row")}`),
+        rereading(
           `Leave ${plural(hiddenRows.length, "row")} out`,
-          () => takeBook(name, file, read.sheet, false),
+          () => openWorkbook(name, file, read.sheet, false),
         ),
       )]),
       ...(hiddenColumns.length === 0 ? [] : [question(
         `The workbook hides ${plural(hiddenColumns.length, "column")}: ${
           hiddenColumns.map((column) => table.header[column]).join(", ")
         }.`,
-        confirms("Include them"),
-        leavesOut("Leave them out", hiddenColumns),
+        confirmation("Include them"),
+        columnRemoval("Leave them out", hiddenColumns),
       )]),
     ],
   });
 }
 
 /** Opens pasted text: a document, or rows of a spreadsheet. */
-export async function takeText(
+export async function openPastedText(
   client: Client | null,
   text: string,
 ): Promise<boolean> {
   const isDocument = text.trimStart().startsWith("<") || isJson(text);
   if (!isDocument && !isTable(text)) return false;
-  startTaking();
+  startOpening();
   const name = `pasted ${new Date(now()).toTimeString().slice(0, 5)}`;
   dropFile();
   if (isDocument) {
     intake.set({ name: "empty" });
-    await takeDocument(client, name, text);
-  } else await takeRows({ name, text, encodings: null, bytes: null });
+    await openDocumentText(client, name, text);
+  } else await openTextTable({ name, text, encodings: null, bytes: null });
   return true;
 }
 
 /** Returns to the columns of a table; its corrections are kept. */
 export function changeColumns(): void {
   const current = upload.value;
-  startTaking();
+  startOpening();
   dropFile();
   if (current?.kind !== "table") return;
   const { sheet } = current;
@@ -227,7 +228,7 @@ interface TextFile extends DecodedText {
 }
 
 /** The encoding of a file, and the question about it. */
-function lettersOf(
+function encodingChoice(
   file: TextFile,
   take: (file: TextFile) => void,
 ): Pick<Spreadsheet, "encoding" | "questions"> {
@@ -242,26 +243,26 @@ function lettersOf(
       "The encoding of this file is uncertain. Which text is right? " +
         "More encodings can be chosen above.",
       ...all.slice(0, likely).map(({ name, label, words }) =>
-        readsAgain(`${words} (${label})`, () => choose(name))
+        rereading(`${words} (${label})`, () => choose(name))
       ),
     )],
   };
 }
 
-async function takeRows(file: TextFile): Promise<void> {
+async function openTextTable(file: TextFile): Promise<void> {
   const { name, text } = file;
-  const signal = startTaking();
+  const signal = startOpening();
   intake.set({ name: "reading", file: name });
   const table = await runInSlices(
     readTable(text, countKnownNames, file.oneText),
     signal,
   );
   if (table === null) return;
-  const { encoding, questions } = lettersOf(file, takeRows);
+  const { encoding, questions } = encodingChoice(file, openTextTable);
   const left = new Set(file.leftOut);
   const out = [...table.numbers.keys()]
     .filter((row) => left.has(table.numbers[row]));
-  await takeTable(name, withoutRows(table, out), {
+  await openTable(name, withoutRows(table, out), {
     note: table.note,
     encoding,
     questions: [
@@ -272,16 +273,16 @@ async function takeRows(file: TextFile): Promise<void> {
           `A text in ${listed("row", table.doubts)} may continue in the ` +
             "next lines, or each of these lines may be a row: a quotation " +
             "mark may mean inches.",
-          confirms("Each line is a row"),
-          readsAgain(
+          confirmation("Each line is a row"),
+          rereading(
             "It is one text",
-            () => takeRows({ ...file, oneText: true }),
+            () => openTextTable({ ...file, oneText: true }),
           ),
         )]),
       ...(table.shifts.length === 0 || file.leftOut !== undefined ? [] : [
         shiftQuestion(
           table,
-          () => takeRows({ ...file, leftOut: table.shifts }),
+          () => openTextTable({ ...file, leftOut: table.shifts }),
         ),
       ]),
     ],
@@ -297,12 +298,12 @@ function shiftQuestion(
     `A "${delimiter}" before a space may be part of a text in ${
       listed("row", shifts)
     }, so that values are in wrong columns.`,
-    confirms("The columns are right"),
-    readsAgain(`Leave ${plural(shifts.length, "row")} out`, leaveOut),
+    confirmation("The columns are right"),
+    rereading(`Leave ${plural(shifts.length, "row")} out`, leaveOut),
   );
 }
 
-async function takeTable(
+async function openTable(
   name: string,
   read: Table,
   {
@@ -315,7 +316,7 @@ async function takeTable(
     & Partial<Omit<Spreadsheet, "name" | "table">>
     & { errors?: number } = {},
 ): Promise<void> {
-  const signal = startTaking();
+  const signal = startOpening();
   intake.set({ name: "reading", file: name });
   const made = await runInSlices(tableUnlessUnreadable(read), signal);
   if (made === null) return;

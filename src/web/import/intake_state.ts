@@ -37,18 +37,18 @@ export type Intake =
 /** The current intake. A table stays in it while its products are checked. */
 export const intake = new Store<Intake>({ name: "empty" });
 
-let taking = new AbortController();
+let opening = new AbortController();
 
-/** Begins an intake, and stops the former one. */
-export function startTaking(): AbortSignal {
-  taking.abort();
-  taking = new AbortController();
-  return taking.signal;
+/** Begins an intake, and aborts the former one. */
+export function startOpening(): AbortSignal {
+  opening.abort();
+  opening = new AbortController();
+  return opening.signal;
 }
 
 /** Drops the intake. */
 export function dropAll(): void {
-  startTaking();
+  startOpening();
   dropFile();
   intake.set({ name: "empty" });
 }

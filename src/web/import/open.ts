@@ -12,7 +12,7 @@ export async function openDroppedFile(
   file: File,
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
-  await (await filesFor(file.name))?.takeAnyFile(client, file, handle);
+  await (await filesFor(file.name))?.openAnyFile(client, file, handle);
 }
 
 /**
@@ -22,7 +22,8 @@ export async function openText(
   client: Client | null,
   text: string,
 ): Promise<boolean> {
-  return await (await filesFor("The text"))?.takeText(client, text) ?? true;
+  return await (await filesFor("The text"))?.openPastedText(client, text) ??
+    true;
 }
 
 /** Loads the code; null, with an error on the page, if that fails. */

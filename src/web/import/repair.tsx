@@ -6,10 +6,10 @@ import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../lib/browser.ts";
 import type { Client } from "../../client/mod.ts";
 import {
+  type CellAddress,
   type CellText,
   Grid,
   type GridColumn,
-  type Place as CellPlace,
 } from "../ui/grid.tsx";
 import { isMadeDate } from "../../lib/made_dates.ts";
 import { Form, useLoaded } from "../ui/components.tsx";
@@ -18,14 +18,14 @@ import { money } from "../lib/money.ts";
 import {
   cellProblem,
   type ColumnKey,
-  type Flaw,
-  flawSentence,
-  flawsIn,
   gridColumns,
   isConfirmable,
   isCorrectedAt,
+  problemSentence,
   remediesOf,
   resemblesStoredSku,
+  type TableProblem,
+  tableProblemsIn,
 } from "./repair/repair.ts";
 import { type CellChange, correctedFile, skuOfRow } from "./columns/sheet.ts";
 import type { TableUpload } from "./send/upload_state.ts";
@@ -33,7 +33,7 @@ import { loadProduct } from "../ui/thumbnails.tsx";
 import { addColumn, editCells, undoStep } from "./send/upload.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
 
-type Place = CellPlace<ColumnKey>;
+type TableCell = CellAddress<ColumnKey>;
 
 export function Repair({ client, current, busy }: {
   client: Client;
@@ -43,36 +43,43 @@ export function Repair({ client, current, busy }: {
 }) {
   const { sheet, changed, steps } = current;
   const { table } = sheet;
-  const flaws = useMemo(() => flawsIn(current), [current.step, sheet]);
+  const tableProblems = useMemo(() => tableProblemsIn(current), [
+    current.step,
+    sheet,
+  ]);
   const [kind, setKind] = useState("");
   const titles = useMemo(
-    () => Map.groupBy(flaws, ({ title }) => title),
-    [flaws],
+    () => Map.groupBy(tableProblems, ({ title }) => title),
+    [tableProblems],
   );
-  const wanted = titles.get(kind) ?? flaws;
+  const wanted = titles.get(kind) ?? tableProblems;
   const rows = useMemo(
     () => [...new Set(wanted.map(({ row }) => row))],
     [wanted],
   );
-  const columns = useMemo(() => gridColumns(sheet, flaws), [sheet, flaws]);
-  const [place, setPlace] = useState<Place | null>(null);
+  const columns = useMemo(() => gridColumns(sheet, tableProblems), [
+    sheet,
+    tableProblems,
+  ]);
+  const [place, setPlace] = useState<TableCell | null>(null);
   const shown = placeIn(current, place, rows, columns, wanted);
   /** The rows with a problem that a change in this column would solve. */
-  const rowsAt = (some: readonly Flaw[], { column }: Place) => [
+  const rowsAt = (some: readonly TableProblem[], { column }: TableCell) => [
     ...new Set(
-      some.filter((flaw) => isCorrectedAt(sheet, flaw, column))
+      some.filter((tableProblem) => isCorrectedAt(sheet, tableProblem, column))
         .map(({ row }) => row),
     ),
   ];
-  const isChanged = ({ row, column }: Flaw) => changed.has(`${row}:${column}`);
+  const isChanged = ({ row, column }: TableProblem) =>
+    changed.has(`${row}:${column}`);
   const titleAt = useMemo(
     () =>
       new Map(
-        flaws.map(({ row, column, title }) =>
+        tableProblems.map(({ row, column, title }) =>
           [`${row}:${column ?? columns[0]?.at}`, title] as const
         ),
       ),
-    [flaws, columns],
+    [tableProblems, columns],
   );
   const messageAt = (row: number, at: ColumnKey) =>
     typeof at === "number" && changed.has(`${row}:${at}`)
@@ -97,12 +104,12 @@ export function Repair({ client, current, busy }: {
   };
   const save = async () => {
     const problems = Map.groupBy(
-      flaws.filter((flaw) => !isChanged(flaw)),
+      tableProblems.filter((tableProblem) => !isChanged(tableProblem)),
       ({ row }) => row,
     );
     const texts = new Map(
       [...problems].map(([row, some]) =>
-        [row, some.map(flawSentence)] as const
+        [row, some.map(problemSentence)] as const
       ),
     );
     const { content, ending } = await correctedFile(sheet, texts);
@@ -112,18 +119,19 @@ export function Repair({ client, current, busy }: {
     );
   };
   const confirmable = useMemo(
-    () => wanted.filter((flaw) => isConfirmable(sheet, flaw)),
+    () => wanted.filter((tableProblem) => isConfirmable(sheet, tableProblem)),
     [wanted, sheet],
   );
   const { step } = current;
   const more = step.name === "refused" ? step.refusal.more : 0;
-  const inRows = new Set(flaws.map(({ row }) => row)).size;
+  const inRows = new Set(tableProblems.map(({ row }) => row)).size;
   return (
     <section class="repair" aria-label="Problems" aria-busy={busy}>
       <p class="note bad" role="alert">
         <span>
           <strong>
-            {plural(flaws.length, "problem")} in {plural(inRows, "row")}.
+            {plural(tableProblems.length, "problem")} in{" "}
+            {plural(inRows, "row")}.
           </strong>{" "}
           None of these rows was stored. Correct the cells, then check again.
           {more > 0 &&
@@ -139,7 +147,7 @@ export function Repair({ client, current, busy }: {
             setPlace(null);
           }}
         >
-          <option value="">All problems ({count(flaws.length)})</option>
+          <option value="">All problems ({count(tableProblems.length)})</option>
           {[...titles].map(([title, { length }]) => (
             <option key={title} value={title}>{title} ({count(length)})</option>
           ))}
@@ -170,12 +178,13 @@ export function Repair({ client, current, busy }: {
           current={current}
           place={shown}
           label={columns.find(({ at }) => at === shown.column)?.label ?? ""}
-          flaws={flaws.filter((flaw) =>
-            flaw.row === shown.row &&
-            (flaw.column === null || isCorrectedAt(sheet, flaw, shown.column))
+          tableProblems={tableProblems.filter((tableProblem) =>
+            tableProblem.row === shown.row &&
+            (tableProblem.column === null ||
+              isCorrectedAt(sheet, tableProblem, shown.column))
           )}
           below={rowsAt(wanted, shown).filter((row) => row > shown.row)}
-          needing={rowsAt(flaws, shown)}
+          needing={rowsAt(tableProblems, shown)}
           busy={busy}
           write={write}
         />
@@ -199,11 +208,11 @@ export function Repair({ client, current, busy }: {
 /** The place if it is still shown, else the place of the first problem. */
 function placeIn(
   { sheet: { mapping } }: TableUpload,
-  place: Place | null,
+  place: TableCell | null,
   rows: readonly number[],
   columns: readonly GridColumn<ColumnKey>[],
-  flaws: readonly Flaw[],
-): Place | null {
+  tableProblems: readonly TableProblem[],
+): TableCell | null {
   if (place !== null && rows.includes(place.row)) {
     const { row, column } = place;
     // The field may have a column by now.
@@ -212,7 +221,7 @@ function placeIn(
     );
     if (shown !== undefined) return { row, column: shown.at };
   }
-  const [first] = flaws;
+  const [first] = tableProblems;
   return first === undefined || columns.length === 0
     ? null
     : { row: first.row, column: first.column ?? columns[0].at };
@@ -220,18 +229,19 @@ function placeIn(
 
 /** The problems of a cell, and their remedies. */
 function CellPanel(
-  { client, current, place, label, flaws, below, needing, busy, write }: {
-    client: Client;
-    current: TableUpload;
-    place: Place;
-    label: string;
-    flaws: readonly Flaw[];
-    /** The rows with the same problem: those below, and all of them. */
-    below: readonly number[];
-    needing: readonly number[];
-    busy: boolean;
-    write: (cells: readonly CellText<ColumnKey>[]) => void;
-  },
+  { client, current, place, label, tableProblems, below, needing, busy, write }:
+    {
+      client: Client;
+      current: TableUpload;
+      place: TableCell;
+      label: string;
+      tableProblems: readonly TableProblem[];
+      /** The rows with the same problem: those below, and all of them. */
+      below: readonly number[];
+      needing: readonly number[];
+      busy: boolean;
+      write: (cells: readonly CellText<ColumnKey>[]) => void;
+    },
 ) {
   const { sheet, changed } = current;
   const { row, column } = place;
@@ -253,10 +263,12 @@ function CellPanel(
     : column;
   const into = (rows: readonly number[], value: string) =>
     write(rows.map((row) => ({ row, column, text: value })));
-  const confirmable = flaws.find((flaw) => isConfirmable(sheet, flaw));
+  const confirmable = tableProblems.find((tableProblem) =>
+    isConfirmable(sheet, tableProblem)
+  );
   const problems = isChanged
-    ? flaws.filter((flaw) => flaw.column === null)
-    : flaws;
+    ? tableProblems.filter((tableProblem) => tableProblem.column === null)
+    : tableProblems;
   return (
     <div class="card cell" role="group" aria-label="The cell">
       <p>
@@ -264,9 +276,10 @@ function CellPanel(
         {isChanged && " "}
         {isChanged && <span class="state warn">changed</span>}
       </p>
-      {problems.map((flaw) => (
-        <p key={flaw.title} class="bad">
-          {flawSentence(flaw)} <span class="quiet">{flaw.remedy}</span>
+      {problems.map((tableProblem) => (
+        <p key={tableProblem.title} class="bad">
+          {problemSentence(tableProblem)}{" "}
+          <span class="quiet">{tableProblem.remedy}</span>
         </p>
       ))}
       {wrong !== null && <p class="bad">{wrong}</p>}
@@ -274,17 +287,20 @@ function CellPanel(
         <PriceNow client={client} sku={skuOfRow(sheet, row)} />
       )}
       <div class="row">
-        {!isChanged && flaws.flatMap((flaw) => remediesOf(sheet, flaw))
-          .map((remedy) => (
-            <button
-              key={remedy.label}
-              type="button"
-              disabled={busy}
-              onClick={() => into([row], remedy.text)}
-            >
-              {remedy.label}
-            </button>
-          ))}
+        {!isChanged &&
+          tableProblems.flatMap((tableProblem) =>
+            remediesOf(sheet, tableProblem)
+          )
+            .map((remedy) => (
+              <button
+                key={remedy.label}
+                type="button"
+                disabled={busy}
+                onClick={() => into([row], remedy.text)}
+              >
+                {remedy.label}
+              </button>
+            ))}
         {!isChanged && confirmable !== undefined && (
           <ConfirmButton
             client={client}

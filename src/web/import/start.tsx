@@ -31,7 +31,7 @@ const CategoryTemplate = lazy(async () => (await loadFiles()).CategoryTemplate);
 
 export function UploadView({ client }: { client: Client }) {
   const current = useStore(upload);
-  const taken = useStore(intake);
+  const currentIntake = useStore(intake);
   usePaste(client);
   return (
     <>
@@ -39,22 +39,24 @@ export function UploadView({ client }: { client: Client }) {
       <Announcer text={current === null ? "" : announcement(current)} />
       {current !== null
         ? <FileView client={client} current={current} />
-        : taken.name === "spreadsheet"
+        : currentIntake.name === "spreadsheet"
         ? (
           <ColumnsView
-            key={taken.spreadsheet}
+            key={currentIntake.spreadsheet}
             client={client}
-            spreadsheet={taken.spreadsheet}
+            spreadsheet={currentIntake.spreadsheet}
           />
         )
-        : taken.name === "reading"
-        ? <p class="quiet" role="status">{taken.file} is being read…</p>
+        : currentIntake.name === "reading"
+        ? <p class="quiet" role="status">{currentIntake.file} is being read…</p>
         : (
           <>
             <Interrupted client={client} />
             <DropZone
               client={client}
-              refused={taken.name === "refused" ? taken.refused : null}
+              refused={currentIntake.name === "refused"
+                ? currentIntake.refused
+                : null}
             />
           </>
         )}

@@ -11,7 +11,7 @@ const NUMBERS = 7;
 
 export interface Selection extends Range {
   /** Incremented at each request, so that the same text can be shown again. */
-  wish: number;
+  request: number;
 }
 
 export function Editor({ text, marked, selection, onEdit }: {

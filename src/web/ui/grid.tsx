@@ -22,13 +22,13 @@ export interface GridColumn<At extends number | string> {
   label: string;
 }
 
-export interface Place<At extends number | string> {
+export interface CellAddress<At extends number | string> {
   row: number;
   column: At;
 }
 
 /** A cell and its new text. */
-export interface CellText<At extends number | string> extends Place<At> {
+export interface CellText<At extends number | string> extends CellAddress<At> {
   text: string;
 }
 
@@ -56,8 +56,8 @@ export function Grid<At extends number | string>(
     nameOf: (row: number) => string;
     textAt: (row: number, at: At) => string;
     messageAt: (row: number, at: At) => Message;
-    place: Place<At> | null;
-    onPlace: (place: Place<At>) => void;
+    place: CellAddress<At> | null;
+    onPlace: (place: CellAddress<At>) => void;
     /** Writes these cells, as one step for undo. */
     onWrite: (cells: readonly CellText<At>[]) => void;
     onUndo: () => void;

@@ -11,11 +11,11 @@ export const MARGIN = 20;
 /** The most characters of a line that are drawn. */
 const LONGEST = 2_000;
 
-export interface Place {
+export interface ShownLine {
   /** The line's number, from 1. */
   line: number;
   /** Incremented at each request, so that the same line can be shown again. */
-  wish: number;
+  request: number;
 }
 
 export function Source({ lines, marked, place }: {
@@ -23,7 +23,7 @@ export function Source({ lines, marked, place }: {
   /** Lines with problems. */
   marked: ReadonlySet<number>;
   /** The line to scroll to. */
-  place: Place | null;
+  place: ShownLine | null;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);

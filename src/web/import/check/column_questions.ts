@@ -11,11 +11,11 @@ import {
 import {
   type CheckedTable,
   columnName,
-  confirms,
+  columnRemoval,
+  confirmation,
   type Finding,
-  leavesOut,
+  mappingChange,
   question,
-  remaps,
 } from "./finding.ts";
 
 /** Asks which of several columns holds a field. */
@@ -39,7 +39,7 @@ export function rivalQuestions(
     }
     const names = columns.map((i) => columnName(table, i));
     const answers = columns.map((column, i) =>
-      remaps(`${names[i]}: ${different[column] || "–"}`, (mapping) => {
+      mappingChange(`${names[i]}: ${different[column] || "–"}`, (mapping) => {
         const before = column === used
           ? target
           : fieldBesidePrice(header[used]);
@@ -52,7 +52,7 @@ export function rivalQuestions(
         `be the ${columnFieldLabel(target)}. Which one is it?`,
       ...answers,
       // "None" is no answer for the SKU, which every product needs.
-      ...(target === "sku" ? [] : [leavesOut("None", [used])]),
+      ...(target === "sku" ? [] : [columnRemoval("None", [used])]),
     )];
   });
 }
@@ -70,8 +70,8 @@ export function currencyQuestion(
     `${columnName(table, column)} is ${
       sampledValues(rows, column, 3).join(", ")
     }. Is that the currency of the prices?`,
-    confirms("Yes"),
-    leavesOut("No: leave it out", [column]),
+    confirmation("Yes"),
+    columnRemoval("No: leave it out", [column]),
   );
 }
 
@@ -96,8 +96,8 @@ export function codeQuestion(
     `${columnName(table, column)} is ${
       values.toSorted().slice(0, 3).join(", ")
     }: are these numbers of pieces, or codes?`,
-    confirms("Pieces"),
-    leavesOut("Codes: leave them out", [column]),
+    confirmation("Pieces"),
+    columnRemoval("Codes: leave them out", [column]),
   );
 }
 
@@ -118,8 +118,8 @@ export function listQuestions(
     return !isAsked ? [] : [question(
       `${header[column]}: is “${example.slice(0, 60)}” one category, or ` +
         "several, separated by commas?",
-      confirms("One"),
-      remaps("Several", (mapping) => ({ ...mapping, commas: true })),
+      confirmation("One"),
+      mappingChange("Several", (mapping) => ({ ...mapping, commas: true })),
     )];
   });
 }

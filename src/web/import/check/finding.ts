@@ -50,12 +50,12 @@ export function question(
 }
 
 /** An answer that confirms the proposal. */
-export function confirms(label: string): FindingAnswer {
+export function confirmation(label: string): FindingAnswer {
   return { label, apply: (mapped) => mapped };
 }
 
 /** An answer that changes the mapping. */
-export function remaps(
+export function mappingChange(
   label: string,
   change: (mapping: ColumnMapping) => ColumnMapping,
 ): FindingAnswer {
@@ -66,7 +66,7 @@ export function remaps(
 }
 
 /** An answer that reads the file again. */
-export function readsAgain(label: string, read: () => void): FindingAnswer {
+export function rereading(label: string, read: () => void): FindingAnswer {
   return {
     label,
     apply: () => {
@@ -77,11 +77,11 @@ export function readsAgain(label: string, read: () => void): FindingAnswer {
 }
 
 /** An answer that leaves columns out. */
-export function leavesOut(
+export function columnRemoval(
   label: string,
   columns: readonly number[],
 ): FindingAnswer {
-  return remaps(label, (mapping) => ({
+  return mappingChange(label, (mapping) => ({
     ...mapping,
     targets: mapping.targets.map((target, column) =>
       columns.includes(column) ? "" : target
@@ -90,7 +90,7 @@ export function leavesOut(
 }
 
 /** An answer that changes cells or rows of the table. */
-export function rewrites(
+export function tableChange(
   label: string,
   change: (table: Table) => Table,
 ): FindingAnswer {
@@ -101,8 +101,8 @@ export function rewrites(
 }
 
 /** An answer that leaves out the rows with these indices. */
-export function leavesRowsOut(found: readonly number[]): FindingAnswer {
-  return rewrites(
+export function rowRemoval(found: readonly number[]): FindingAnswer {
+  return tableChange(
     `Leave ${plural(found.length, "row")} out`,
     (table) => withoutRows(table, found),
   );

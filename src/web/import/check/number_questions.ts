@@ -16,13 +16,13 @@ import { isPrice } from "../columns/spreadsheet.ts";
 import {
   type CheckedTable,
   columnName,
-  confirms,
+  columnRemoval,
+  confirmation,
   type Finding,
   type FindingAnswer,
-  leavesOut,
+  mappingChange,
   question,
-  remaps,
-  rewrites,
+  tableChange,
   withCellInRows,
 } from "./finding.ts";
 
@@ -32,7 +32,7 @@ function readsAs(
   column: number,
   change: Partial<NumberFormat>,
 ): FindingAnswer {
-  return remaps(label, (mapping) => {
+  return mappingChange(label, (mapping) => {
     const { numberFormats } = mapping;
     const format = { ...numberFormats[column], ...change };
     return { ...mapping, numberFormats: numberFormats.with(column, format) };
@@ -105,7 +105,7 @@ export function partialQuestions(
         partialGrams(text, format)
       } g, and only whole grams are stored.`,
       readsAs(`Round ${count(rows.length)}`, column, { roundsToGrams: true }),
-      rewrites(
+      tableChange(
         `Leave ${count(rows.length)} out`,
         (table) => withCellInRows(table, rows, column, ""),
       ),
@@ -144,8 +144,8 @@ export function taxQuestion(
   const asked = (text: string, others: string) =>
     question(
       text,
-      confirms("Percent"),
-      leavesOut(`${others}: leave them out`, [column]),
+      confirmation("Percent"),
+      columnRemoval(`${others}: leave them out`, [column]),
     );
   if (rates.length > RATES) {
     return asked(

@@ -28,13 +28,13 @@ import type { Table } from "../read/csv.ts";
 import {
   type CheckedTable,
   columnName,
-  confirms,
+  columnRemoval,
+  confirmation,
   type Finding,
-  leavesOut,
+  mappingChange,
   question,
-  remaps,
-  rewrites,
   rowsWhere,
+  tableChange,
   withCellInRows,
   withoutRows,
 } from "./finding.ts";
@@ -66,11 +66,11 @@ export function* netQuestion(
   if (remark === undefined) return null;
   return question(
     `A row says “${remark.slice(0, 60)}”. Are the prices with VAT?`,
-    rewrites("Yes", (table) => withoutRows(table, found)),
+    tableChange("Yes", (table) => withoutRows(table, found)),
     {
       label: "No: leave the prices out",
       apply: ({ table, mapping }) =>
-        leavesOut("", prices).apply({
+        columnRemoval("", prices).apply({
           table: withoutRows(table, found),
           mapping,
         }),
@@ -85,8 +85,8 @@ export function saleQuestions(
   const asked = (rows: readonly number[], why: string, yes: string) =>
     rows.length === 0 ? null : question(
       `${plural(rows.length, "sale price")} ${why}`,
-      confirms(yes),
-      rewrites(
+      confirmation(yes),
+      tableChange(
         `Leave ${count(rows.length)} out`,
         (table) => withCellInRows(table, rows, column, ""),
       ),
@@ -130,8 +130,8 @@ export function recommendedQuestion(
       `${
         columnName(table, column)
       } would be the price, because no other column is.`,
-      confirms("It is the price"),
-      leavesOut("Leave it out", [column]),
+      confirmation("It is the price"),
+      columnRemoval("Leave it out", [column]),
     );
 }
 
@@ -175,8 +175,8 @@ export function* priceQuestions(checked: CheckedTable): SlicedWork<Finding[]> {
       `${header[column]} is ${rows[found[0]][column]} in ${
         plural(found.length, "row")
       }. Is the price there that of one piece with VAT?`,
-      confirms("Yes"),
-      rewrites(
+      confirmation("Yes"),
+      tableChange(
         `No: leave ${plural(found.length, "price")} out`,
         (table) =>
           prices.reduce(
@@ -214,8 +214,8 @@ export function* netPriceQuestion(
     `${columnName(table, price)} is ${example[price]} where ${
       columnName(table, net)
     } is ${example[net]}. Is it with VAT?`,
-    confirms("Yes"),
-    leavesOut("No: leave the prices out", pricesIn(checked)),
+    confirmation("Yes"),
+    columnRemoval("No: leave the prices out", pricesIn(checked)),
   );
 }
 
@@ -241,16 +241,19 @@ export function packQuestions(
     return [question(
       `${columnName(table, column)}: is that the price of one piece, or of ` +
         `${pieces}?`,
-      confirms("Of one"),
+      confirmation("Of one"),
       pieces === 100
-        ? remaps("Of 100: divide it", ({ numberFormats, ...mapping }) => ({
-          ...mapping,
-          numberFormats: numberFormats.with(column, {
-            ...numberFormats[column],
-            unit: HUNDREDTHS,
+        ? mappingChange(
+          "Of 100: divide it",
+          ({ numberFormats, ...mapping }) => ({
+            ...mapping,
+            numberFormats: numberFormats.with(column, {
+              ...numberFormats[column],
+              unit: HUNDREDTHS,
+            }),
           }),
-        }))
-        : leavesOut(`Of ${pieces}: leave it out`, [column]),
+        )
+        : columnRemoval(`Of ${pieces}: leave it out`, [column]),
     )];
   });
 }

@@ -17,14 +17,14 @@ import { yesOrNo } from "../read/words.ts";
 import {
   type CheckedTable,
   columnName,
-  confirms,
+  columnRemoval,
+  confirmation,
   type Finding,
-  leavesOut,
-  leavesRowsOut,
   question,
-  rewrites,
+  rowRemoval,
   rowsWhere,
   type TableAndMapping,
+  tableChange,
   withCellInRows,
 } from "./finding.ts";
 
@@ -39,7 +39,7 @@ export function skuQuestion(
       damaged.slice(0, 3).join(", ")
     } may have been changed by a spreadsheet program. If so, upload the file ` +
       "as your shop exported it, without opening it in Excel.",
-    confirms("They are right"),
+    confirmation("They are right"),
   );
 }
 
@@ -50,7 +50,7 @@ export function letterQuestion(
   return garbled === null ? null : question(
     `Letters in a text such as “${garbled.slice(0, 60)}” seem to be ` +
       "damaged in the file itself. If so, export it again as UTF-8.",
-    confirms("They are right"),
+    confirmation("They are right"),
   );
 }
 
@@ -67,7 +67,7 @@ export function* dashQuestion(
     (cells) => /^[-–—]$/.test(cells[column]),
   );
   const writes = (label: string, text: string) =>
-    rewrites(label, (table) => withCellInRows(table, found, column, text));
+    tableChange(label, (table) => withCellInRows(table, found, column, text));
   return found.length === 0 ? null : question(
     `${columnName(table, column)} is ${table.rows[found[0]][column]} in ${
       plural(found.length, "row")
@@ -131,7 +131,9 @@ export function* unsoldQuestions(
         label: `No: pause ${count(found.length)}`,
         apply: (mapped) => withPaused(mapped, found, isSaid),
       },
-      isSaid ? leavesOut("Leave the column out", [column]) : confirms("Yes"),
+      isSaid
+        ? columnRemoval("Leave the column out", [column])
+        : confirmation("Yes"),
     ));
   }
   return questions;
@@ -171,11 +173,11 @@ export function* unmarkedQuestion(
     `${columnName(table, status)} is ${marks[0]} in some rows, and empty in ${
       count(empty.length)
     }. Are those for sale?`,
-    rewrites(
+    tableChange(
       `No: pause ${count(empty.length)}`,
       (table) => withCellInRows(table, empty, status, "paused"),
     ),
-    confirms("Yes"),
+    confirmation("Yes"),
   );
 }
 
@@ -203,11 +205,11 @@ export function* stockQuestion(
     `${columnName(table, availability)} is ${
       table.rows[found[0]][availability]
     } in ${plural(found.length, "row")} with the quantity 0. Is that in stock?`,
-    rewrites(
+    tableChange(
       `No: ${count(found.length)} out of stock`,
       (table) => withCellInRows(table, found, availability, "out_of_stock"),
     ),
-    confirms("Yes"),
+    confirmation("Yes"),
   );
 }
 
@@ -221,8 +223,8 @@ export function* severalSkusQuestion(
   return found.length === 0 ? null : question(
     `${table.rows[found[0]][sku]} in ${plural(found.length, "row")} may be ` +
       "several SKUs, such as of variants. Each product needs its own row.",
-    confirms("It is one SKU"),
-    leavesRowsOut(found),
+    confirmation("It is one SKU"),
+    rowRemoval(found),
   );
 }
 
@@ -240,8 +242,8 @@ export function sumQuestion(
     `A sum, not a product, may be in ${
       listed("row", sums.map((row) => table.numbers[row]))
     }.`,
-    leavesRowsOut(sums),
-    confirms(sums.length === 1 ? "It is a product" : "They are products"),
+    rowRemoval(sums),
+    confirmation(sums.length === 1 ? "It is a product" : "They are products"),
   );
 }
 
@@ -296,7 +298,7 @@ export function* splitPriceQuestion(
     `${columnName(table, price)}: in ${plural(found.length, "row")}, such as ` +
       `with ${example}, a decimal comma may be read as a delimiter, so that ` +
       "values are in wrong columns.",
-    confirms("The columns are right"),
-    leavesRowsOut(found),
+    confirmation("The columns are right"),
+    rowRemoval(found),
   );
 }

@@ -23,15 +23,11 @@ import {
 } from "../columns/spreadsheet.ts";
 import type { TableUpload } from "../send/upload_state.ts";
 import { problemsIn } from "../send/upload.ts";
-import {
-  fieldLabel as fieldLabel,
-  problemTitle,
-  remedyOf,
-} from "../../lib/words.ts";
+import { fieldLabel, problemTitle, remedyOf } from "../../lib/words.ts";
 import { readable } from "../../lib/texts.ts";
 
 /** A problem at its place in the table. */
-export interface Flaw {
+export interface TableProblem {
   problem: Detail;
   /** The index of the row in the table. */
   row: number;
@@ -47,52 +43,54 @@ export interface Flaw {
 }
 
 /** The problem as a sentence: the title alone for a missing value. */
-export function flawSentence({ problem, title }: Flaw): string {
+export function problemSentence({ problem, title }: TableProblem): string {
   return problem.code === "required" ? `${title}.` : problem.message;
 }
 
 /** The problems in the order of the rows. */
-export function flawsIn(current: TableUpload): Flaw[] {
+export function tableProblemsIn(current: TableUpload): TableProblem[] {
   const { sheet, rows, step } = current;
-  const held = new Set(
+  const heldBack = new Set(
     step.name === "refused" ? step.refusal.heldBackProducts : [],
   );
   const unknown = new Map<number, Detail[]>();
-  const flaws = problemsIn(current).flatMap((problem): Flaw[] => {
-    const { product, field } = problem;
-    const row = rows[(product ?? 0) - 1];
-    if (row === undefined) return [];
-    const column = columnOfProblem(sheet, row, problem);
-    if (isNewWithoutColumn(current, row, problem, column)) {
-      unknown.set(row, [...unknown.get(row) ?? [], problem]);
-      return [];
-    }
-    const isHeld = held.has(product!);
-    const ownProblem = isHeld || typeof column !== "number"
-      ? null
-      : ownWeightProblem(sheet, row, column);
-    const told: Detail = ownProblem === null
-      ? problem
-      : { ...problem, code: "out_of_range", message: `weight ${ownProblem}` };
-    const title = problemTitle(
-      told.code,
-      field?.replace(/\[\d+\]/g, "") ?? "",
-    );
-    const remedy = remedyOf(told.code, field);
-    return [{
-      problem: told,
-      row,
-      column,
-      title,
-      remedy,
-      isHeldBack: isHeld,
-      missingFields: [],
-    }];
-  });
+  const tableProblems = problemsIn(current).flatMap(
+    (problem): TableProblem[] => {
+      const { product, field } = problem;
+      const row = rows[(product ?? 0) - 1];
+      if (row === undefined) return [];
+      const column = columnOfProblem(sheet, row, problem);
+      if (isNewWithoutColumn(current, row, problem, column)) {
+        unknown.set(row, [...unknown.get(row) ?? [], problem]);
+        return [];
+      }
+      const isHeldBack = heldBack.has(product!);
+      const ownProblem = isHeldBack || typeof column !== "number"
+        ? null
+        : ownWeightProblem(sheet, row, column);
+      const shown: Detail = ownProblem === null
+        ? problem
+        : { ...problem, code: "out_of_range", message: `weight ${ownProblem}` };
+      const title = problemTitle(
+        shown.code,
+        field?.replace(/\[\d+\]/g, "") ?? "",
+      );
+      const remedy = remedyOf(shown.code, field);
+      return [{
+        problem: shown,
+        row,
+        column,
+        title,
+        remedy,
+        isHeldBack,
+        missingFields: [],
+      }];
+    },
+  );
   for (const [row, problems] of unknown) {
-    flaws.push(unknownSkuProblem(current, row, problems));
+    tableProblems.push(unknownSkuProblem(current, row, problems));
   }
-  return flaws.sort((a, b) => a.row - b.row);
+  return tableProblems.sort((a, b) => a.row - b.row);
 }
 
 /**
@@ -103,7 +101,7 @@ function isNewWithoutColumn(
   { sheet: { table, mapping }, ownColumns }: TableUpload,
   row: number,
   { code, field = "", sku }: Detail,
-  column: Flaw["column"],
+  column: TableProblem["column"],
 ): boolean {
   return code === "required" && Object.hasOwn(SCALAR_RULES, field) &&
     sku !== undefined && mapping.targets.includes("sku") &&
@@ -116,7 +114,7 @@ function unknownSkuProblem(
   { sheet: { mapping }, changed }: TableUpload,
   row: number,
   missing: readonly Detail[],
-): Flaw {
+): TableProblem {
   const [{ product, sku }] = missing;
   const column = mapping.targets.indexOf("sku");
   const fields = missing.map(({ field }) => field as ScalarField);
@@ -141,7 +139,7 @@ function unknownSkuProblem(
 /** Whether a change in this column would solve the problem. */
 export function isCorrectedAt(
   { mapping }: MappedTable,
-  { column, missingFields }: Flaw,
+  { column, missingFields }: TableProblem,
   at: ColumnKey,
 ): boolean {
   return column === at ||
@@ -201,7 +199,7 @@ export interface Remedy {
 /** The corrected texts for a cell; empty if none is certain. */
 export function remediesOf(
   { table, mapping }: MappedTable,
-  { problem, row, column }: Pick<Flaw, "problem" | "row" | "column">,
+  { problem, row, column }: Pick<TableProblem, "problem" | "row" | "column">,
 ): Remedy[] {
   const target = typeof column === "number" ? mapping.targets[column] : column;
   if (target === null || !Object.hasOwn(SCALAR_RULES, target)) {
@@ -271,7 +269,7 @@ function withScheme(text: string): string {
 /** Whether a person may confirm that this product is replaced. */
 export function isConfirmable(
   sheet: MappedTable,
-  { problem, row, isHeldBack }: Flaw,
+  { problem, row, isHeldBack }: TableProblem,
 ): boolean {
   return isHeldBack && mayBeConfirmed(problem) &&
     problem.sku === skuOfRow(sheet, row);
@@ -280,7 +278,7 @@ export function isConfirmable(
 /**
  * Whether the product would be new, with a SKU that resembles a stored one.
  */
-export function resemblesStoredSku({ problem }: Flaw): boolean {
+export function resemblesStoredSku({ problem }: TableProblem): boolean {
   return problem.code === "duplicate_product";
 }
 
@@ -290,10 +288,10 @@ export type ColumnKey = number | ColumnField;
 /** The columns that are sent, then the fields that problems need. */
 export function gridColumns(
   { table, mapping }: MappedTable,
-  flaws: readonly Flaw[],
+  tableProblems: readonly TableProblem[],
 ): { at: ColumnKey; label: string }[] {
   const asked = new Set(
-    flaws.flatMap(({ column, missingFields }) =>
+    tableProblems.flatMap(({ column, missingFields }) =>
       typeof column === "string" ? [column] : missingFields
     ).filter((target) => !mapping.targets.includes(target)),
   );

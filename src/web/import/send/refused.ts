@@ -5,7 +5,11 @@ import type { Client, ImportResult, Result } from "../../../client/mod.ts";
 import { isJson } from "../../lib/markup.ts";
 import { isImport } from "../../state/names.ts";
 import { correctedFile, tableOfDocument } from "../columns/sheet.ts";
-import { showLeftOutRows, takeDocument, takeSheet } from "./upload.ts";
+import {
+  openDocumentText,
+  openMappedTable,
+  showLeftOutRows,
+} from "./upload.ts";
 
 /** Opens them from the file, if it is still open, else from the service. */
 export async function correctRefused(
@@ -19,8 +23,8 @@ export async function correctRefused(
   const text = await loadRefused(client, watched);
   const stored = await storedIn(client, watched);
   const sheet = tableOfDocument(name, text);
-  if (sheet !== null) takeSheet(client, sheet, stored);
-  else takeDocument(client, name, text, stored);
+  if (sheet !== null) openMappedTable(client, sheet, stored);
+  else openDocumentText(client, name, text, stored);
 }
 
 /** A file with the refused products and their problems, and its extension. */

@@ -66,27 +66,27 @@ export function isShown({ text }: DocumentUpload): boolean {
 }
 
 /** Opens a document and checks it; if nobody is signed in, the check waits. */
-export async function takeFile(
+export async function openDocument(
   client: Client | null,
   file: File,
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
   const { name, size, lastModified: changedAt } = file;
-  const taken = { ...newDocument(name, size), handle, changedAt };
+  const opened = { ...newDocument(name, size), handle, changedAt };
   const bytes = await bytesOf(file);
   if (bytes === null) {
     replaceUpload({
-      ...taken,
+      ...opened,
       step: { name: "failed", error: GONE, refusal: null },
     });
     return;
   }
   const { text, isFaithful } = decodeUtf8(bytes);
-  await takeAndCheck(
+  await openAndCheck(
     client,
     isFaithful
-      ? withSkusInFile({ ...taken, ...readably(text) })
-      : { ...taken, text, bytes: new Blob([bytes]) },
+      ? withSkusInFile({ ...opened, ...readably(text) })
+      : { ...opened, text, bytes: new Blob([bytes]) },
   );
 }
 
@@ -106,21 +106,21 @@ function newDocument(fileName: string, size: number): DocumentUpload {
 /**
  * Adds the SKUs of the file; without edits, no SKU is typed, so none is needed.
  */
-function withSkusInFile(taken: DocumentUpload): DocumentUpload {
-  return isEditable(taken)
-    ? { ...taken, skusInFile: new Set(skusInDocument(taken.text)) }
-    : taken;
+function withSkusInFile(opened: DocumentUpload): DocumentUpload {
+  return isEditable(opened)
+    ? { ...opened, skusInFile: new Set(skusInDocument(opened.text)) }
+    : opened;
 }
 
 /** Opens a document that the page made, and checks it. */
-export async function takeDocument(
+export async function openDocumentText(
   client: Client | null,
   fileName: string,
   text: string,
   stored: Upload["stored"] = new Map(),
 ): Promise<void> {
   const { size } = new Blob([text]);
-  await takeAndCheck(
+  await openAndCheck(
     client,
     withSkusInFile({
       ...newDocument(fileName, size),
@@ -131,13 +131,13 @@ export async function takeDocument(
 }
 
 /** Opens a table with mapped columns, and checks its products. */
-export async function takeSheet(
+export async function openMappedTable(
   client: Client | null,
   sheet: MappedTable,
   stored: Upload["stored"] = new Map(),
 ): Promise<void> {
   const rows = [...sheet.table.rows.keys()];
-  await takeAndCheck(client, {
+  await openAndCheck(client, {
     ...newUpload(sheet.name),
     kind: "table",
     sheet,
@@ -150,16 +150,16 @@ export async function takeSheet(
   });
 }
 
-function replaceUpload(taken: Upload): void {
+function replaceUpload(opened: Upload): void {
   startStep();
-  upload.set(taken);
+  upload.set(opened);
 }
 
-async function takeAndCheck(
+async function openAndCheck(
   client: Client | null,
-  taken: Upload,
+  opened: Upload,
 ): Promise<void> {
-  replaceUpload(taken);
+  replaceUpload(opened);
   if (client !== null) await checkUpload(client);
 }
 
@@ -297,7 +297,7 @@ export async function readAgain(client: Client): Promise<boolean> {
   const { handle, changedAt } = current;
   const file = await handle.getFile();
   if (file.lastModified === changedAt) return false;
-  await takeFile(client, file, handle);
+  await openDocument(client, file, handle);
   return true;
 }
 
