@@ -25,7 +25,7 @@ Deno.test("only the user of the service can read the database, the locks and the
   assertEquals(sharedPaths(app.config.dataDir), []);
 });
 
-Deno.test("a process whose port is taken works on nothing before it ends", async () => {
+Deno.test("a process whose port is taken does no work before it exits", async () => {
   const places: string[] = [];
   await assertRejects(
     () =>

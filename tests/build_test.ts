@@ -78,7 +78,7 @@ Deno.test("a fresh checkout runs with one command, which builds what changed", a
   assert(page.includes("built again"));
 });
 
-Deno.test("without the build, the program says what to run", async () => {
+Deno.test("without a build, the program names the command to run", async () => {
   await using folder = await temporaryFolder();
   await checkout(folder.path);
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -11,7 +11,7 @@ function read(
   return readConfig(flags, env);
 }
 
-Deno.test("without settings every default holds", () => {
+Deno.test("without settings every default applies", () => {
   const { config, mistakes } = read({});
   assertEquals(mistakes, []);
   assertEquals({ ...config }, {
@@ -163,7 +163,7 @@ Deno.test("an empty variable counts as unset", () => {
   assertEquals({ ...read(empty).config }, { ...read({}).config });
 });
 
-Deno.test("a variable that is no setting is a mistake, with the nearest name", () => {
+Deno.test("an unknown variable is an error that suggests the nearest name", () => {
   const { mistakes } = read({
     SELLER_PROT: "8081",
     SELLER_PORT: "x",
@@ -194,7 +194,7 @@ for (const folder of ["file:///srv/seller", "file:/srv", "sqlite://x.db"]) {
   });
 }
 
-Deno.test("a flag wins over its variable, and its mistake bears its name", () => {
+Deno.test("a flag overrides its variable, and its errors name the flag", () => {
   const env = { SELLER_PORT: "9000" };
   assertEquals(read(env, { port: "9001" }).config?.port, 9001);
   const { mistakes } = read(env, { port: "x" });
@@ -251,13 +251,13 @@ Deno.test("all mistakes are reported at once, by name", () => {
   ]);
 });
 
-Deno.test("a mistaken operator key is not repeated", () => {
+Deno.test("the error for an invalid operator key does not show it", () => {
   const { mistakes } = read({ SELLER_OPERATOR_KEY: "hush hush" });
   assertEquals(mistakes.length, 1);
   assert(!mistakes[0].includes("hush"));
 });
 
-Deno.test("mail has a sender, and an endpoint of notices a secret", () => {
+Deno.test("mail needs a sender, and an endpoint for notices needs a secret", () => {
   const { mistakes } = read({
     SELLER_NOTICES_URL: "http://127.0.0.1:9000/",
     SELLER_SMTP_URL: "smtp://127.0.0.1:2525",
@@ -291,7 +291,7 @@ for (
     "smtp://user:hush@",
   ]
 ) {
-  Deno.test(`${url} is no mail server, and not repeated`, () => {
+  Deno.test(`${url} is no mail server, and the error does not show it`, () => {
     const { mistakes } = read({ SELLER_SMTP_URL: url });
     assertEquals(mistakes.length, 1);
     assertStringIncludes(mistakes[0], "SELLER_SMTP_URL: ");
@@ -311,7 +311,7 @@ for (
     "a\u0001b <a@b.example>",
   ]
 ) {
-  Deno.test(`mail is not from ${JSON.stringify(from)}`, () => {
+  Deno.test(`${JSON.stringify(from)} is no sender of mail`, () => {
     const SELLER_SMTP_URL = "smtp://mail.example";
     const { mistakes } = read({ SELLER_MAIL_FROM: from, SELLER_SMTP_URL });
     assertStringIncludes(mistakes.join(), "SELLER_MAIL_FROM: ");
@@ -322,14 +322,14 @@ for (
 for (
   const secret of ["whsec_c2hvcnQ=", "hush hush", "a".repeat(99)]
 ) {
-  Deno.test(`${secret} signs no notices, and is not repeated`, () => {
+  Deno.test(`${secret} is no secret for notices, and the error does not show it`, () => {
     const { mistakes } = read({ SELLER_NOTICES_SECRET: secret });
     assertStringIncludes(mistakes[0], "SELLER_NOTICES_SECRET: ");
     assert(!mistakes[0].includes(secret.replace("whsec_", "")));
   });
 }
 
-Deno.test("a folder of images may lie anywhere; object storage needs a key", () => {
+Deno.test("a folder of images may be anywhere; object storage needs a key", () => {
   const folder = read({ SELLER_IMAGE_STORE: "/mnt/images" }).config?.imageStore;
   assertEquals(folder, { kind: "folder", folder: "/mnt/images" });
   const { mistakes } = read({ SELLER_IMAGE_STORE: "s3://pictures" });
@@ -376,7 +376,7 @@ for (
     "postgres://seller:hush@db/seller?target_session_attrs=hush",
   ]
 ) {
-  Deno.test(`${url} is no database, and not repeated`, () => {
+  Deno.test(`${url} is no database, and the error does not show it`, () => {
     const { mistakes } = read({ SELLER_DATABASE_URL: url });
     assertEquals(mistakes.length, 1);
     assertStringIncludes(mistakes[0], "SELLER_DATABASE_URL: ");

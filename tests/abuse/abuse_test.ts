@@ -21,7 +21,7 @@ const ATTACKS = [
   "slow bodies",
 ];
 
-Deno.test("beside hostile sellers an honest one is served, and memory is bounded", async () => {
+Deno.test("an honest seller is served while others attack, and memory is bounded", async () => {
   // While other tests run, an attacker that yields the cores would never
   // attack.
   const { alive, peakMiB, fare, readyMs } = await tryAttacks(ATTACKS, MS, {

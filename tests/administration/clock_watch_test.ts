@@ -71,7 +71,7 @@ async function look(clock: TestClock): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve));
 }
 
-Deno.test("the times are moved by the process that has the role alone", async () => {
+Deno.test("only the process that has the role moves the times", async () => {
   const clock = new MovableClock();
   const moved = await watching(clock, async () => {
     await look(clock);
@@ -93,7 +93,7 @@ Deno.test("a process that takes over the role moves the times", async () => {
   assertEquals(moved, [`second by ${HOUR}`, "second wakes images"]);
 });
 
-bothEngines.test("each process of a machine sees its clock go back: the times are moved once", async () => {
+bothEngines.test("when all processes of a machine see its clock go back, the times are moved once", async () => {
   await using app = await boot({ config: { roles: ["api"] } });
   const { db } = app.app;
   const body = "<webhook><trigger>order_paid</trigger>" +

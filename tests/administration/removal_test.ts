@@ -136,7 +136,7 @@ async function imagesLeft(app: TestApp): Promise<string[]> {
   return rows.map(({ url }) => url);
 }
 
-contract.test("removed: unknown and its name free at once, then a tombstone for each product", async () => {
+contract.test("removed: the seller is unknown and its name free at once; each product gets a tombstone", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ config: OPERATOR, deps: { clock } });
@@ -190,7 +190,7 @@ contract.test("removed: unknown and its name free at once, then a tombstone for 
   assertEquals(theirs.status, 200);
 });
 
-contract.test("removed: a refusal that was noted before is not written after", async () => {
+contract.test("removed: a refusal noted before the removal is not written after it", async () => {
   const clock = new TestClock(); // Stands still, so nothing is written by itself.
   await using app = await boot({ config: OPERATOR, deps: { clock } });
   assertEquals((await app.upload("<product/>")).status, 422);
@@ -204,7 +204,7 @@ contract.test("removed: a refusal that was noted before is not written after", a
   assertStringIncludes(refusals.text, "<refusals/>");
 });
 
-contract.test("removed: images of others stay, and a crash in the middle loses nothing", async () => {
+contract.test("removed: other sellers' images stay, and a crash in the middle loses nothing", async () => {
   await using host = new ImageHost();
   await using app = await boot({
     config: { ...OPERATOR, roles: ["api", "images"] },
@@ -259,7 +259,7 @@ function filesOf({ config }: TestApp): string[] {
     .filter((name) => name.endsWith(".png"));
 }
 
-contract.test("removed: a file that is young or still being fetched goes, too", async () => {
+contract.test("removed: a recent file and one still being fetched are deleted, too", async () => {
   await using host = new ImageHost();
   await using app = await boot({
     config: { ...OPERATOR, roles: ["api", "images"] },
@@ -302,7 +302,7 @@ contract.test("removed: a file that is young or still being fetched goes, too", 
   host.release();
 });
 
-bothEngines.test("removed, or reviewed no more: a seller whose server is away holds up no other", async () => {
+bothEngines.test("removed, or without review: a seller whose server is unreachable does not delay others", async () => {
   await using app = await boot({ config: OPERATOR, app: { maintain: false } });
   const { db } = app.app;
   const names = ["first", "second", "third", "fourth"];
@@ -354,7 +354,7 @@ bothEngines.test("removed, or reviewed no more: a seller whose server is away ho
   assertEquals(await left(), []);
 });
 
-contract.test("removed: its pending images go", async () => {
+contract.test("removed: the seller's pending images are deleted", async () => {
   await using host = new ImageHost();
   // No process fetches images.
   await using app = await boot({ config: OPERATOR, app: { maintain: false } });

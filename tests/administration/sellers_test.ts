@@ -135,7 +135,7 @@ contract.test("operator: attributes are set by name or id, and read back", async
   ]);
 });
 
-contract.test("operator: where a seller is told of trouble is set, and no log has it", async () => {
+contract.test("operator: a seller's address for notices is set and never logged", async () => {
   await using app = await boot(OPERATOR);
   const shown = async () => {
     const seller = sellerNamed(await operate(app, "sellers"), "acme")!;
@@ -203,7 +203,7 @@ contract.test("operator: an invalid change is refused, and leaves no entry", asy
   assertEquals(await audit(app), []);
 });
 
-contract.test("operator keys: a named key alone opens the API, and the audit log has its name", async () => {
+contract.test("operator keys: only a named key opens the API, and the audit log has its name", async () => {
   await using app = await boot();
   const services = { db: app.app.db, deps };
   const make = (name: string, readOnly: boolean) =>
@@ -233,7 +233,7 @@ contract.test("operator keys: a named key alone opens the API, and the audit log
   assert(await make("ops", false) !== writer, "a name is free again");
 });
 
-contract.test("an operator key serves in its networks alone, until its end, also for metrics", async () => {
+contract.test("an operator key works only from its networks and until its end, for metrics, too", async () => {
   const clock = new TestClock();
   const lines: string[] = [];
   const logged = systemDeps("warn", undefined, (line) => lines.push(line));

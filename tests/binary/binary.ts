@@ -186,8 +186,7 @@ async function makeRoot(root: string): Promise<void> {
 }
 
 Deno.test({
-  name:
-    "the binary runs in a root that holds it, the C library and /data alone",
+  name: "the binary runs in a root with only itself, the C library and /data",
   ignore: Deno.uid() !== 0, // only root may change the root
   async fn() {
     await using room = await temporaryFolder();

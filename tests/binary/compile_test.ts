@@ -127,7 +127,7 @@ Deno.test("the binary holds everything, with the permissions and settings of the
   ]);
 });
 
-Deno.test("one task gives the program its permissions, and all others use it", async () => {
+Deno.test("one task sets the program's permissions, and all others use that task", async () => {
   const flags = await programFlags();
   assert(flags.includes("--no-prompt"));
   assert(!flags.includes("--allow-all"));

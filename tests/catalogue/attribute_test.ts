@@ -98,7 +98,7 @@ const OTHER = {
   sku: "B",
 };
 
-contract.test("an update changes its attribute alone, and obeys the rules that tie it to others", async () => {
+contract.test("an update changes only its attribute and obeys the rules between attributes", async () => {
   await using app = await boot();
   await app.upload(FULL);
   assertEquals(Object.keys(OTHER).sort(), ATTRIBUTE_NAMES.toSorted());
@@ -136,7 +136,7 @@ contract.test("an update changes its attribute alone, and obeys the rules that t
   }
 });
 
-contract.test("sku renames; the old SKU is free, a taken one refused", async () => {
+contract.test("setting sku renames the product: the old SKU is free, a taken one is refused", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const { id } = await stored(app, "A");
@@ -165,7 +165,7 @@ contract.test("a product is addressed by SKU, else by id", async () => {
   assertEquals((await stored(app, "A")).brand, "by-upper-case");
 });
 
-contract.test("an SKU may hold anything that a path segment can carry", async () => {
+contract.test("an SKU may contain anything that a path segment can", async () => {
   await using app = await boot();
   const skus = [
     "a/b",

@@ -160,7 +160,7 @@ contract.test("all or nothing: an unknown SKU, a field that cannot be sent here,
   assertEquals(await stock(app), before);
 });
 
-contract.test("accept=valid sets the others, hands the refused back, and creates none", async () => {
+contract.test("accept=valid sets the valid ones, returns the refused ones, and creates none", async () => {
   await using app = await boot();
   await app.upload(full("A") + full("B"));
   const refused = row("X", "<quantity>5</quantity>");
@@ -263,7 +263,7 @@ async function read(app: TestApp, sku: string): Promise<string> {
   return fieldsText(child(xml, "product"));
 }
 
-contract.test("what only a read-out has is read over", async () => {
+contract.test("fields that only appear in responses are ignored", async () => {
   await using app = await boot();
   await app.upload(full("A"));
   const shown = '<lowest_price days="30" currency="SEK">80</lowest_price>' +
@@ -288,7 +288,7 @@ bothForms.test("the fields that a document of attributes takes are those of the 
   }
 });
 
-Deno.test("short products take the memory that they become, until the answer", async () => {
+Deno.test("short products count by their parsed size, until the answer", async () => {
   const commits = Promise.withResolvers<void>();
   let isHeld = false;
   await using app = await boot({
@@ -317,7 +317,7 @@ Deno.test("short products take the memory that they become, until the answer", a
   );
 });
 
-contract.test("a reviewer is told what a request changed, and no more", async () => {
+contract.test("a reviewer sees only what a request changed", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(full("A"));
   const path = "/operator_api/sellers/acme/attribute/review/changes";
@@ -377,7 +377,7 @@ contract.test("complete=quantity sets what the document does not name to 0, and 
   assertEquals(await stock(app), before);
 });
 
-contract.test("complete=quantity: a file that was cut, an empty one and one of another shop are stopped", async () => {
+contract.test("complete=quantity: a truncated file, an empty one and another shop's are refused", async () => {
   await using app = await shop();
   const before = await stock(app);
   const query = "&complete=quantity";
@@ -406,7 +406,7 @@ contract.test("complete=quantity: a file that was cut, an empty one and one of a
   assertEquals(await stock(app), before);
 });
 
-contract.test("complete=quantity names what was sent, also what was refused, by SKU or id", async () => {
+contract.test("complete=quantity counts refused products as named, by SKU or id", async () => {
   await using app = await shop();
   const { xml } = await app.call("/seller_api/products/S-8");
   const id = textAt(child(xml, "product"), "id");
@@ -486,7 +486,7 @@ Deno.test("complete=quantity reads a large catalogue in pieces, between which ot
   assertEquals(ran.filter((one) => one === "28 ms of rest").length, 9);
 });
 
-bothForms.test("at_most is a whole number of percent, with complete alone", async () => {
+bothForms.test("at_most is a whole number of percent, allowed only with complete", async () => {
   await using app = await shop();
   for (const query of ["&at_most=5", "&complete=quantity&at_most=101"]) {
     const answer = await post(app, named(10), query);

@@ -127,7 +127,7 @@ for (const [name, [more, found]] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("rules of categories: in an open list other names are free", () => {
+Deno.test("rules of categories: an open list allows other names", () => {
   const after = { ...FINE, gtin: null, categories: ["Toys"] };
   assertEquals(findings(after, null, listOf(false, MUGS)), []);
 });
@@ -137,7 +137,7 @@ Deno.test("rules of categories: a field that was not read is not missing", () =>
   assertEquals(findings(after, null, undefined, ["gtin"]), []);
 });
 
-Deno.test("rules of categories: only a change of what they are about has to satisfy them", () => {
+Deno.test("rules of categories: only a change of a field they concern must satisfy them", () => {
   const before = { ...FINE, gtin: null, quantity: null };
   const changes: [Partial<ProductFields>, isChecked: boolean][] = [
     [{ price: "9" }, false],
@@ -158,7 +158,7 @@ Deno.test("rules of categories: only a change of what they are about has to sati
   }
 });
 
-Deno.test("rules of categories: what is missing is told as it is written", () => {
+Deno.test("rules of categories: the message for a missing field shows what to write", () => {
   const after = { ...FINE, gtin: null, images: [], attributes: [] };
   const found = ruleFindings({
     before: null,
@@ -177,7 +177,7 @@ Deno.test("rules of categories: what is missing is told as it is written", () =>
   );
 });
 
-Deno.test("rules of categories: two that say the same are one problem", () => {
+Deno.test("rules of categories: two equal rules report one problem", () => {
   const twice = ["A", "B"].map((name) => ({ ...MUGS, name }));
   const after = { ...FINE, gtin: null, categories: ["A", "B"] };
   assertEquals(findings(after, null, listOf(true, ...twice)), [

@@ -197,7 +197,7 @@ contract.test("an image without validators, fetched anew and the same, is no cha
   assertEquals(await follower.changes(), []);
 });
 
-contract.test("a follower that reads in between misses no image either", async () => {
+contract.test("a follower that reads between changes misses no image", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -215,7 +215,7 @@ contract.test("a follower that reads in between misses no image either", async (
   assertEquals(await follower.changes(), []);
 });
 
-contract.test("an image that very many products show changes all of them", async () => {
+contract.test("an image shown by very many products changes all of them", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -247,7 +247,7 @@ contract.test("an image that very many products show changes all of them", async
   assertEquals(await follower.changes(), []);
 });
 
-contract.test("a copy that is found missing is a change", async () => {
+contract.test("a copy found missing is a change", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);
@@ -263,7 +263,7 @@ contract.test("a copy that is found missing is a change", async () => {
   );
 });
 
-contract.test("the operator's lists want the operator's key", async () => {
+contract.test("the operator's lists need the operator's key", async () => {
   await using app = await boot(OPERATOR);
   for (const path of [FEED, "/operator_api/sellers", "/operator_api/status"]) {
     assertEquals((await app.call(path, { key: "op" })).status, 200);

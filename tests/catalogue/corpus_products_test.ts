@@ -355,7 +355,7 @@ for (
     ["completed", rows.map(completed), 2_000],
   ] as const
 ) {
-  Deno.test(`real products, ${name}, are found again or refused with their place`, async () => {
+  Deno.test(`real products, ${name}, are read back or refused with their place`, async () => {
     if (made.length === 0) return;
     await using host = new Host(() => new Response());
     await using app = await boot();

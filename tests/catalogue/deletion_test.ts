@@ -38,7 +38,7 @@ async function follow(app: TestApp, after: string | null = null, limit = 2) {
   return { changes, entries, last };
 }
 
-contract.test("a deleted product is gone, and its SKU free at once", async () => {
+contract.test("a deleted product is gone, and its SKU is free at once", async () => {
   await using app = await boot({ config: { productLimit: 3 } });
   await app.upload(
     product("A/1") + product("B") +
@@ -71,7 +71,7 @@ contract.test("a product of another seller cannot be deleted", async () => {
   assertEquals(await skus(app), ["A"]);
 });
 
-contract.test("the feed shows tombstones in the order of change, for ever", async () => {
+contract.test("the feed shows tombstones forever, in the order of change", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await app.upload(product("A") + product("B") + product("C"));
   const id = await idOf(app, "B");

@@ -128,7 +128,7 @@ contract.test("an attribute update with a key is carried out once", async () => 
   assertEquals((await put(app, "quantity/-9?change=true", "new")).status, 404);
 });
 
-contract.test("a document adds differences, all or none", async () => {
+contract.test("a document adds all its differences or none", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B") + product("C"));
   const done = await sendAll(app, change("A", "-2") + change("B", "+3"));
@@ -173,7 +173,7 @@ contract.test("a document adds differences, all or none", async () => {
   assertEquals(tried.status, 422);
 });
 
-bothForms.test("a difference stands alone, in bulk_attributes", async () => {
+bothForms.test("bulk_attributes takes a difference only for quantity, without a value", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -216,7 +216,7 @@ bothForms.test("a difference stands alone, in bulk_attributes", async () => {
   assertStringIncludes(uploaded.text, "bulk_attributes");
 });
 
-Deno.test("in JSON a difference is an object of its own", async () => {
+Deno.test("in JSON a difference is an object", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const send = (quantity: unknown) =>
@@ -256,7 +256,7 @@ Deno.test("in JSON a difference is an object of its own", async () => {
  * Each till sells one piece and loses the answer: it sends the same request
  * again, at once or while the first is in progress, until it gets an answer.
  */
-bothEngines.test("a hundred tills that lose answers end at the right number", async () => {
+bothEngines.test("a hundred tills that lose answers end with the right quantity", async () => {
   await using app = await boot();
   await app.upload(product("A").replace(">5<", ">150<"));
   const sell = async (nth: number): Promise<boolean> => {

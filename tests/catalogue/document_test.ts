@@ -33,7 +33,7 @@ for (
   });
 }
 
-Deno.test("suggestions are computed in pieces between which others run", async () => {
+Deno.test("suggestions are computed in pieces, and other work runs between them", async () => {
   const unknown = Array.from({ length: 900 }, (_, n) => `<titel${n}/>`);
   const document = `<products><product>${
     unknown.join("")

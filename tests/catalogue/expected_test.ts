@@ -23,7 +23,7 @@ async function stored(app: TestApp, sku = "A") {
   return found!;
 }
 
-contract.test("an attribute changes only where it has the expected value", async () => {
+contract.test("an attribute changes only if it has the expected value", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -114,7 +114,7 @@ contract.test("a document changes nothing unless all values are the expected one
   assertEquals([after.quantity, after.price], [null, "150"]);
 });
 
-bothForms.test("an expected value is read as the value is, and stands only where it is known", async () => {
+bothForms.test("an expected value is parsed like the value, and allowed only on known fields", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   for (
@@ -174,9 +174,9 @@ async function addTogether(writers: number): Promise<void> {
   assert(Math.max(...tries) > 1, "no two writers met");
 }
 
-contract.test("of many writers that read, add one and write, the sum is right", () =>
+contract.test("many writers that read, add one and write reach the right sum", () =>
   addTogether(20));
 
 // The number of requests is the square of the number of writers.
-Deno.test("of a hundred writers that read, add one and write, the sum is right", () =>
+Deno.test("a hundred writers that read, add one and write reach the right sum", () =>
   addTogether(100));

@@ -12,13 +12,13 @@ function kept(pieces: readonly string[]): string {
 
 const space = (count: number) => " ".repeat(count);
 
-Deno.test("FieldText keeps as much as a value can have, and the white space around it", () => {
+Deno.test("FieldText keeps a value of the maximum length and the white space around it", () => {
   for (const pieces of [[], ["", ""], ["a"], [" \n", "a", "b ", " "]]) {
     assertEquals(kept(pieces), pieces.join(""));
   }
 });
 
-Deno.test("FieldText keeps so little of a long text, and that it is too long", () => {
+Deno.test("FieldText keeps only a little of a long text, and that it is too long", () => {
   const long = kept(Array(400).fill("x".repeat(50_000) + "\u20ac"));
   assertEquals(long.length, LONGEST_TEXT + 1);
   assertEquals(shownLength(long), "at least 32768");
@@ -33,7 +33,7 @@ Deno.test("FieldText keeps a value however much white space is around it", () =>
   assert(text.length <= 2 * LONGEST_TEXT);
 });
 
-Deno.test("FieldText is the text itself, or too long with and without white space", () => {
+Deno.test("FieldText returns the text, or that it is too long with and without white space", () => {
   const random = new Random(7);
   for (let n = 0; n < 300; n++) {
     const pieces = Array.from(

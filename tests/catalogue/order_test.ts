@@ -12,7 +12,7 @@ async function skus(app: TestApp, path: string, key?: string) {
   return entries.map((entry) => textAt(entry, "sku"));
 }
 
-contract.test("the upload's own order is that of lists and feed", async () => {
+contract.test("lists and feed keep the order of the upload", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const names = Array.from({ length: 60 }, (_, i) => `S-${(i * 37) % 60}`);
   await app.upload(names.map((sku) => product(sku)).join(""));

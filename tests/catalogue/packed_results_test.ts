@@ -8,7 +8,7 @@ import { systemIds } from "../../src/deps.ts";
 
 const KINDS = ["created", "updated", "unchanged", "refused"] as const;
 
-Deno.test("packed results are read as they were written", () => {
+Deno.test("packed results unpack to what was packed", () => {
   const results = Array.from({ length: 250 }, (_, n): TransactionResult => ({
     id: n % 4 === 3 ? null : systemIds.uuid(),
     sku: `"Grün\u{1f600}/${n}`,
@@ -19,7 +19,7 @@ Deno.test("packed results are read as they were written", () => {
   assertEquals(new PackedResults(packResults([])).slice(), []);
 });
 
-Deno.test("results keep the form in which they are stored", () => {
+Deno.test("the storage format of results does not change", () => {
   const id = "019aaa00-1234-7abc-8def-0123456789ff";
   const results: TransactionResult[] = [
     { id, sku: "A-1", result: "created", images: [0, 1] },

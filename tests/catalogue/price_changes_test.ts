@@ -250,7 +250,7 @@ async function sweep({ app: { db }, config }: TestApp, time: { now: number }) {
 const STEPS = 120;
 const PASSING = [0, 0, 1, 60_000, DAY_MS / 24, DAY_MS, 9 * DAY_MS, 31 * DAY_MS];
 
-contract.test("history and lowest price are those of a naive model", async () => {
+contract.test("history and lowest price equal those of a naive model", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
   const random = new Random(1);
@@ -316,7 +316,7 @@ class Priced {
   }
 }
 
-bothForms.test("the lowest price is that of a naive model, however prices go", () => {
+bothForms.test("the lowest price equals that of a naive model for any prices", () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = new Random(seed);
     const product = new Priced();
@@ -330,7 +330,7 @@ bothForms.test("the lowest price is that of a naive model, however prices go", (
   }
 });
 
-bothForms.test("of ever higher prices a product keeps one for each day", () => {
+bothForms.test("of steadily rising prices a product keeps one per day", () => {
   const product = new Priced();
   let now = START;
   for (let price = 101; price < 2_000; price++) {
@@ -343,7 +343,7 @@ bothForms.test("of ever higher prices a product keeps one for each day", () => {
   }
 });
 
-bothForms.test("a product of very many currencies keeps no more than it may", () => {
+bothForms.test("a product with very many currencies stays within its limit", () => {
   const product = new Priced();
   const letters = "ABCDEFGHIJKLM";
   const currencies = [...letters].flatMap((a) =>
@@ -412,7 +412,7 @@ const COURSES: Record<string, (n: number) => [string, string, number]> = {
   "it is higher": (n) => [`${100 + n}`, "SEK", DAY_MS / 24],
 };
 
-bothForms.test("the last hundred of a thousand changes cost what the first did", async () => {
+bothForms.test("the last hundred of a thousand changes cost as much as the first", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
   const { db } = app.app;
@@ -446,7 +446,7 @@ bothForms.test("the last hundred of a thousand changes cost what the first did",
   }
 });
 
-contract.test("a read-out and the feed show the lowest price, and it is read over when posted", async () => {
+contract.test("responses and the feed show the lowest price, and uploads ignore it", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
   await app.upload(product("A") + product("B"));
@@ -475,7 +475,7 @@ contract.test("a read-out and the feed show the lowest price, and it is read ove
   assertEquals(textAt(posted, "products/unchanged"), "2");
 });
 
-bothForms.test("a history comes in pages, and asks for the price alone", async () => {
+bothForms.test("a history has pages and requires attribute=price", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
   await app.upload(product("A"));
@@ -511,7 +511,7 @@ bothForms.test("a history comes in pages, and asks for the price alone", async (
   assertEquals(once.size, prices.length);
 });
 
-contract.test("the history of a seller who is removed goes", async () => {
+contract.test("a removed seller's history is deleted", async () => {
   await using app = await bootAt({ now: START });
   await app.upload(product("A"));
   const rows = () =>

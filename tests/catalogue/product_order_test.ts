@@ -33,7 +33,7 @@ const CATALOGUE = [
   titled("ü &amp;/?", "Mug 10", "0.0001", "<quantity>1000</quantity>"),
 ];
 
-contract.test("products: each order, up and down, in pages of every size", async () => {
+contract.test("products: each order, ascending and descending, in pages of every size", async () => {
   let now = Date.parse("2096-11-20T08:00:00Z");
   await using app = await boot({
     deps: { clock: { ...systemClock, now: () => now += 60_000 } },
@@ -64,7 +64,7 @@ contract.test("products: each order, up and down, in pages of every size", async
   }
 });
 
-contract.test("products: an order goes with filters, and bounds what a page looks at", async () => {
+contract.test("products: an order combines with filters and bounds the rows read for a page", async () => {
   await using app = await boot();
   await app.upload(CATALOGUE.join(""));
   await app.call(`${PRODUCTS}/a10/attribute/status/paused`, { method: "PUT" });
@@ -82,7 +82,7 @@ contract.test("products: an order goes with filters, and bounds what a page look
   }
 });
 
-contract.test("products: a page of an order begins where the last one ended, even if products changed", async () => {
+contract.test("products: a sorted page begins where the last one ended, even if products changed", async () => {
   await using app = await boot();
   await app.upload(
     ["10", "20", "30", "40"].map((price) => titled(price, "T", price, ""))
@@ -110,7 +110,7 @@ contract.test("products: a page of an order begins where the last one ended, eve
   assertEquals(entries.map((one) => valueOf(one, "sku")), ["10", "40", "20"]);
 });
 
-contract.test("products: a cursor is one of its order, and deletions have their own", async () => {
+contract.test("products: a cursor is valid for one order, and deletions have their own cursors", async () => {
   await using app = await boot();
   await app.upload(CATALOGUE.join(""));
   const nextBy = async (query: string) =>
@@ -145,7 +145,7 @@ contract.test("products: a cursor is one of its order, and deletions have their 
   }
 });
 
-bothEngines.test("products: what an index has is read in order at any length, all else up to a bound", async () => {
+bothEngines.test("products: orders with an index take any number of products, others a bounded one", async () => {
   await using app = await boot();
   const quantityOf = (n: number) => n * 7919 % 65537;
   const add = (from: number, to: number) =>

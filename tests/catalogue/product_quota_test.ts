@@ -39,7 +39,7 @@ async function setLimit(app: TestApp, limit: number | null): Promise<void> {
 const products = (...skus: string[]) =>
   skus.map((sku) => product(sku)).join("\n");
 
-contract.test("beyond its product limit a seller can update, and add nothing", async () => {
+contract.test("beyond its product limit a seller can update products but not add any", async () => {
   await using app = await boot({ config: { productLimit: 3 } });
   assertEquals((await app.upload(products("A", "B"))).status, 200);
 
@@ -126,7 +126,7 @@ async function fetched(
   };
 }
 
-contract.test("images beyond the quota fail, and their bytes are not even taken in", async () => {
+contract.test("images beyond the quota fail before their bytes are read", async () => {
   await using host = new ImageHost();
   const path = "/good/a.png";
   const { length } = await (await fetch(host.url + path)).bytes();

@@ -113,7 +113,7 @@ bothEngines.test("every column that changed is written", async () => {
   assertEquals<Partial<Product>>(Object.fromEntries(content), AFTER);
 });
 
-Deno.test("there are few statements, whatever changes together", async () => {
+Deno.test("the statements stay few whatever columns change together", async () => {
   await using table = await filled();
   const fields = Object.keys(AFTER) as (keyof Product)[];
   for (let n = 1; n < 500; n++) {

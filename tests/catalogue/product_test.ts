@@ -41,7 +41,7 @@ Deno.test("a new product needs sku, title, price, and quantity or availability",
   assertEquals(problemsOf(null, { ...rest, availability: "in_stock" }), []);
 });
 
-Deno.test("a field that was sent but could not be read is not missing", () => {
+Deno.test("a field that was sent but could not be parsed is not reported missing", () => {
   assertEquals(
     problemsOf(null, { sku: "A", currency: "SEK" }, [
       "title",
@@ -102,7 +102,7 @@ Deno.test("an update keeps missing fields and clears those that are null", () =>
   });
 });
 
-Deno.test("rules between fields look at the product as it would be", () => {
+Deno.test("rules between fields are checked against the updated product", () => {
   const compared = stored({ compare_at_price: "249" });
   const rows: [ProductFields | null, ProductPatch, string[]][] = [
     [compared, { price: "249", currency: "SEK" }, []],
@@ -136,7 +136,7 @@ Deno.test("rules between fields look at the product as it would be", () => {
   }
 });
 
-Deno.test("a rule about a field that could not be read is left out", () => {
+Deno.test("a rule about a field that could not be parsed is skipped", () => {
   assertEquals(
     problemsOf(stored(), { compare_at_price: "1" }, ["price"]),
     [],
@@ -161,7 +161,7 @@ Deno.test("a description of 5,000 code points fits, one more does not", () => {
   );
 });
 
-Deno.test("sameFields() sees a change of any single field", () => {
+Deno.test("sameFields() detects a change of any single field", () => {
   const base = stored({
     attributes: [{ name: "a", value: "1" }],
     images: [{ url: "https://x.example/1", alt: null }],

@@ -18,7 +18,7 @@ async function statusOf(app: TestApp, path: string): Promise<number> {
   return (await app.call(`/seller_api/${path}`)).status;
 }
 
-bothEngines.test("a start deletes old uploads with their keys, not products", async () => {
+bothEngines.test("a start deletes old uploads with their keys, but no products", async () => {
   await using app = await boot();
   const key = { "Idempotency-Key": "k" };
   const uploaded = await app.upload(product("A"), "", key);
@@ -47,7 +47,7 @@ function sweep(
   }));
 }
 
-bothEngines.test("uploads: those that are final go, in small writes", async () => {
+bothEngines.test("uploads: final ones are deleted in small writes", async () => {
   await using bench = new ImageBench();
   const unfinished = await bench.upload(["https://images.example/a.png"]);
   const final = await bench.upload(["https://images.example/b.png"]);
@@ -94,7 +94,7 @@ bothEngines.test("undo records are deleted after their days, or with their uploa
   assertEquals(await records(), 0);
 });
 
-bothEngines.test("uploads: refused products go before their upload, in small writes", async () => {
+bothEngines.test("uploads: refused products are deleted before their upload, in small writes", async () => {
   await using bench = new ImageBench();
   const id = await bench.upload(["https://images.example/a.png"]);
   const { no } = await bench.seller("acme");

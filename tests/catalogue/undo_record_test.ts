@@ -42,7 +42,7 @@ function isAsLeft(record: string, product: ProductFields): boolean {
   return step.isAsLeft(columnValues(product));
 }
 
-Deno.test("an undo recognizes a created product, and any change of one", () => {
+Deno.test("an undo detects a created product and any change to one", () => {
   const after = { ...PRODUCT, id: "018f0000-0000-7000-8000-000000000000" };
   const record = packUndo([rowChange({ before: null, after })]);
   assert(isAsLeft(record, structuredClone(PRODUCT)));
@@ -66,7 +66,7 @@ Deno.test("an undo recognizes a created product, and any change of one", () => {
   }
 });
 
-Deno.test("a record has the former values of the fields that changed, and knows the new ones", () => {
+Deno.test("a record has the former values of changed fields and recognizes the new ones", () => {
   const id = "018f0000-0000-7000-8000-000000000000";
   const before = {
     ...{ ...PRODUCT, ...NO_REVIEW, ...NO_FORMER_PRICE },

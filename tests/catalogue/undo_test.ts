@@ -150,7 +150,7 @@ contract.test("an undo restores changed fields, deletes created products, and ca
   assert(textAt(gone[0], "id") !== textAt(gone[1], "id"), "another product");
 });
 
-contract.test("undoing again and again keeps what one undo needs", async () => {
+contract.test("repeated undos keep only what one undo needs", async () => {
   await using app = await boot();
   let last = await app.upload(A);
   for (let n = 0; n < 4; n++) last = await undo(app, last);
@@ -163,7 +163,7 @@ contract.test("undoing again and again keeps what one undo needs", async () => {
   assertEquals(kept.map((row) => row.transaction_id), [idOf(last)]);
 });
 
-contract.test("uploads are taken back one after the other, the last first", async () => {
+contract.test("uploads are undone in turn, the latest first", async () => {
   await using app = await boot();
   const uploads: Answer[] = [];
   const states: Record<string, string>[] = [];
@@ -185,7 +185,7 @@ contract.test("uploads are taken back one after the other, the last first", asyn
   assertEquals(await catalogue(app), {});
 });
 
-contract.test("a later change refuses an undo, or is kept", async () => {
+contract.test("a later change makes an undo refused, or is kept", async () => {
   await using app = await boot();
   await app.upload(["A", "B", "C", "D"].map((sku) => product(sku)).join(""));
   const upload = await app.upload(
@@ -258,7 +258,7 @@ contract.test("a later change refuses an undo, or is kept", async () => {
   assertStringIncludes(after.B, "<quantity>77</quantity>");
 });
 
-contract.test("products that were refused are no matter of an undo", async () => {
+contract.test("an undo ignores refused products", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const before = await catalogue(app);
@@ -274,7 +274,7 @@ contract.test("products that were refused are no matter of an undo", async () =>
   assertEquals(await catalogue(app), before);
 });
 
-contract.test("SKUs that were changed go back, and are free for others meanwhile", async () => {
+contract.test("an undo restores SKUs, and conflicts if another product took one meanwhile", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B") + product("C"));
   const ids = (await readAll(app, "/seller_api/products", "products")).entries
@@ -297,7 +297,7 @@ contract.test("SKUs that were changed go back, and are free for others meanwhile
   assertEquals(conflicts(refused), ["1 B sku", "2 C sku", "3 D sku"]);
 });
 
-contract.test("fields that an undo keeps break no rule between fields", async () => {
+contract.test("the fields an undo keeps obey the rules between fields", async () => {
   await using app = await boot();
   await app.upload(
     product("A") +
@@ -322,7 +322,7 @@ contract.test("fields that an undo keeps break no rule between fields", async ()
   assertStringIncludes(B, "<availability>in_stock</availability>");
 });
 
-contract.test("an availability that a later quantity moved stays with it", async () => {
+contract.test("an undo that keeps a later quantity keeps its availability", async () => {
   await using app = await boot();
   const sell = (quantity: number) =>
     app.upload(
@@ -396,7 +396,7 @@ contract.test("an undo is repeated safely with an Idempotency-Key", async () => 
   assertEquals((await undo(app, upload)).status, 409);
 });
 
-contract.test("an upload can be undone for so many days", async () => {
+contract.test("an upload can be undone only for the configured days", async () => {
   let now = Date.now();
   const clock = { ...systemClock, now: () => now };
   await using app = await boot({ deps: { clock }, config: { undoDays: 2 } });
@@ -413,7 +413,7 @@ contract.test("an upload can be undone for so many days", async () => {
   assertEquals((await counts(app, empty)).total, 0, "there is nothing to undo");
 });
 
-contract.test("nothing is kept where nothing can be undone, or nothing changed", async () => {
+contract.test("no undo record is kept if undo is off or nothing changed", async () => {
   const rows = async (app: TestApp) =>
     (await app.app.db.read((sql) => sql.all("SELECT 1 FROM undo_records")))
       .length;
@@ -460,7 +460,7 @@ contract.test("only the seller's own transactions can be undone", async () => {
   }
 });
 
-bothForms.test("an undo counts as more requests, by the products that it changes", async () => {
+bothForms.test("an undo is charged more requests by the products it changes", async () => {
   let now = 0;
   const clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({ deps: { clock }, config: { rateLimit: 60 } });
@@ -502,7 +502,7 @@ bothForms.test("at every rate an undo of 250 products succeeds after exactly Ret
   }
 });
 
-Deno.test("dry runs read many products in portions, between which others read", async () => {
+Deno.test("dry runs read many products in portions, and others read between them", async () => {
   let reads = 0;
   const maybe = (point: string) => {
     if (point === "read begun") reads++;

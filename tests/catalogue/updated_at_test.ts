@@ -22,7 +22,7 @@ async function updatedAt(app: TestApp, sku: string): Promise<number> {
   return row!.updated_at;
 }
 
-bothForms.test("a write that waited has the time at which it was made", async () => {
+bothForms.test("a write has the time at which it runs, not that of its request", async () => {
   const time = { now: Date.UTC(2026, 10, 20, 8) };
   await using app = await bootAt(time);
   await app.upload(product("B"));

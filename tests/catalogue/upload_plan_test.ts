@@ -64,7 +64,7 @@ Deno.test("products may exchange their SKUs in one upload", async () => {
   });
 });
 
-Deno.test("a SKU that a refused product keeps is not given away", async () => {
+Deno.test("an SKU kept by a refused product stays taken", async () => {
   const refused = swap.replace(
     "<sku>B</sku>",
     "<sku>B</sku><weight>x</weight>",
@@ -74,7 +74,7 @@ Deno.test("a SKU that a refused product keeps is not given away", async () => {
   assertEquals(codes.at(-1), "sku_taken");
 });
 
-Deno.test("with accept=valid, new products are stored while there is room", async () => {
+Deno.test("accept=valid stores new products until the limit is reached", async () => {
   const xml = product("N") + product("A") + product("O");
   const stored = loaded(2, "A");
   assertEquals(await plan(xml, true, stored), {

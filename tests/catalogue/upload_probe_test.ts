@@ -37,7 +37,7 @@ function probing(host: Host, options: Partial<OutboundOptions> = {}) {
   return { clock, document, heads, [Symbol.dispose]: () => outbound.close() };
 }
 
-Deno.test("a HEAD that does not begin within 20 s is 503, and no fault of its host", async () => {
+Deno.test("a HEAD that does not begin within 20 s is 503 and not blamed on the host", async () => {
   let asked = 0;
   let answer = Promise.withResolvers<void>();
   await using host = new Host(async (caller) => {
@@ -70,7 +70,7 @@ Deno.test("a HEAD that does not begin within 20 s is 503, and no fault of its ho
   ]);
 });
 
-Deno.test("a HEAD that hung for its five seconds is the fault of its host", async () => {
+Deno.test("a HEAD that hangs for five seconds is blamed on the host", async () => {
   let asked = 0;
   await using host = new Host(async (caller) => {
     await caller.request();
@@ -129,7 +129,7 @@ class Counted {
   }
 }
 
-Deno.test("a host that never answers costs an upload five seconds, and is asked less by the next", async () => {
+Deno.test("a host that never answers costs an upload five seconds and gets fewer requests from the next", async () => {
   const counted = new Counted();
   await using host = new Host(async (caller) => {
     counted.begin((await caller.request())!);
@@ -178,7 +178,7 @@ Deno.test("a URL that hangs on a host that answers costs an upload five seconds"
   assertEquals(counted.asked, 20);
 });
 
-Deno.test("connections that break are made again at a slower pace, before other URLs", async () => {
+Deno.test("broken connections are retried at a slower pace, before other URLs", async () => {
   const counted = new Counted();
   await using host = new Host(async (caller, number) => {
     for (let request; (request = await caller.request()) !== null;) {
@@ -220,7 +220,7 @@ Deno.test("a slow host does not hold up the URLs of another one", async () => {
   await heads;
 });
 
-Deno.test("what the service cuts off when it stops is no fault of the host", async () => {
+Deno.test("a request aborted by shutdown is not blamed on the host", async () => {
   await using host = new Host((caller) => caller.gone());
   const probe = probing(host);
   await until(() => host.connections === 1);
@@ -229,7 +229,7 @@ Deno.test("what the service cuts off when it stops is no fault of the host", asy
   assertEquals(new Set(heads.values()), new Set(["not_asked" as const]));
 });
 
-Deno.test("a stall of this process during a HEAD is no fault of the host", async () => {
+Deno.test("a stall of this process during a HEAD is not blamed on the host", async () => {
   const answer = Promise.withResolvers<void>();
   let asked = 0;
   await using host = new Host(async (caller) => {
@@ -270,7 +270,7 @@ const GIVING_UP = {
 
 for (const [name, how] of Object.entries(GIVING_UP)) {
   for (const times of [1, 2]) {
-    Deno.test(`a host that gave up while this process stood still is not at fault: ${name}, ${times} times`, async () => {
+    Deno.test(`a host that gave up while this process stalled is not blamed: ${name}, ${times} times`, async () => {
       const { host, giveUp } = impatient(how, times);
       await using _ = host;
       using probe = probing(host);
@@ -286,7 +286,7 @@ for (const [name, how] of Object.entries(GIVING_UP)) {
   }
 }
 
-Deno.test("a HEAD for which this process has hardly any time is 503", async () => {
+Deno.test("a HEAD is 503 if this process has hardly any time for it", async () => {
   await using host = new Host(async (caller) => await caller.gone());
   using probe = probing(host);
   let ended = false;
@@ -300,7 +300,7 @@ Deno.test("a HEAD for which this process has hardly any time is 503", async () =
   assertThrows(() => requireAllProbed(heads), ServiceError);
 });
 
-Deno.test("a HEAD for which this machine has no descriptor is no fault of its host", async () => {
+Deno.test("a HEAD that fails for lack of file descriptors is not blamed on the host", async () => {
   await using host = new Host((caller) => caller.gone());
   using probe = probing(host, {
     dial: () => Promise.reject(new Error("Too many open files (os error 24)")),

@@ -116,7 +116,7 @@ contract.test("every field is stored as documented", async () => {
   });
 });
 
-contract.test("a weight comes in grams, says so, and is cleared without a unit", async () => {
+contract.test("a weight is returned in grams with its unit, and is cleared without a unit", async () => {
   await using app = await boot();
   const refused = await app.upload(
     product("A", "<weight>5</weight>") +
@@ -153,7 +153,7 @@ contract.test("a weight comes in grams, says so, and is cleared without a unit",
   assertEquals((await stored(app, "A"))!.weight, null);
 });
 
-contract.test("a second upload is unchanged, updated or created, by product", async () => {
+contract.test("a second upload reports each product as unchanged, updated or created", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B", "<brand>x</brand>"));
   const again = await app.upload(
@@ -193,7 +193,7 @@ contract.test("a product addressed by id can change its SKU, even swap it", asyn
   assertEquals((await stored(app, "B"))!.title, "new");
 });
 
-contract.test("clashes of SKUs and ids are refused, each naming the first", async () => {
+contract.test("conflicting SKUs and ids are refused, and each refusal names the first", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const a = (await stored(app, "A"))!.id;
@@ -344,7 +344,7 @@ contract.test("every problem has its product, SKU, line and field; nothing is st
   assertEquals(await storedCount(app), 0);
 });
 
-bothForms.test("an unknown name is answered with the nearest known one", async () => {
+bothForms.test("the answer to an unknown name suggests the nearest known one", async () => {
   await using app = await boot();
   const [detail] = detailsOf(await app.upload(product("A", "<titel/>")));
   assertStringIncludes(detail.message, "<title>");
@@ -371,7 +371,7 @@ bothForms.test("another root is 422; a malformed document is 400 with its place"
   assertEquals(namespaced.status, 200, namespaced.text);
 });
 
-contract.test("values that only a read-out has are accepted and ignored", async () => {
+contract.test("values that only appear in responses are accepted and ignored", async () => {
   await using app = await boot();
   const answer = await app.upload(
     product("A").replace(
@@ -392,7 +392,7 @@ contract.test("250 products are accepted, 251 refused", async () => {
   assertEquals(await storedCount(app), 250);
 });
 
-bothForms.test("past 1,000 details the rest is counted", async () => {
+bothForms.test("after 1,000 details the rest is counted", async () => {
   await using app = await boot();
   const rows = Array.from(
     { length: 250 },
@@ -420,7 +420,7 @@ bothForms.test("mistakes beyond the listed ones are counted, not collected", asy
   );
 });
 
-bothForms.test("v must be 1.1 where it is given", async () => {
+bothForms.test("v must be 1.1 if given", async () => {
   await using app = await boot();
   const body = `<products>${product("A")}</products>`;
   const post = (query: string) =>
@@ -462,7 +462,7 @@ contract.test("a dry run reports everything and stores nothing", async () => {
   }
 });
 
-contract.test("an Idempotency-Key gives the first answer again", async () => {
+contract.test("an Idempotency-Key repeats the first answer", async () => {
   await using app = await boot();
   const key = { "Idempotency-Key": "k-1" };
   const bad = await app.upload("<product/>", "", key);

@@ -78,7 +78,7 @@ function results(record: XmlElement): string[] {
 }
 
 contract.test(
-  "products without a problem are stored, the others are handed back as they were sent",
+  "valid products are stored, the others are returned as they were sent",
   async () => {
     await using app = await boot();
     const odd =
@@ -148,7 +148,7 @@ contract.test(
 );
 
 contract.test(
-  "two of a kind, and swaps of SKUs, are refused together",
+  "duplicates and swapped SKUs are refused together",
   async () => {
     await using app = await boot();
     await app.upload(product("A") + product("B") + product("C") + product("D"));
@@ -248,7 +248,7 @@ bothForms.test("a problem outside of any product refuses the whole document", as
   assertEquals(child(xml, "products").children.length, 0);
 });
 
-bothForms.test("every refused product has its reasons, however many there are", async () => {
+bothForms.test("every refused product has all its reasons", async () => {
   await using app = await boot();
   const flawed = (i: number) =>
     `<product><sku>${i}</sku>${"<x/>".repeat(60)}</product>`;
@@ -319,7 +319,7 @@ contract.test("the quota is filled in document order", async () => {
   ]);
 });
 
-bothForms.test("accept=valid beside a dry run, an Idempotency-Key and an undo", async () => {
+bothForms.test("accept=valid works with a dry run, an Idempotency-Key and an undo", async () => {
   await using app = await boot();
   const document = `<products>${bad("B")}${product("A")}</products>`;
   const dry = await send(app, document, "&dry_run=true");
@@ -350,7 +350,7 @@ bothForms.test("accept=valid beside a dry run, an Idempotency-Key and an undo", 
 });
 
 contract.test(
-  "what is kept of a seller is bounded, and goes with its upload",
+  "the refused products kept for a seller are bounded and deleted with their upload",
   async () => {
     await using app = await boot({ config: { bodyLimit: 64 * 1024 } });
     const long = `<product><sku>L</sku><title>${

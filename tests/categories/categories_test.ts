@@ -28,7 +28,7 @@ function of(category: string, ...attributes: string[]): string {
     `<attributes>${list}</attributes>`;
 }
 
-contract.test("categories: what was put is read, in pages, by name and search", async () => {
+contract.test("categories: the list is read in pages, by name and by search", async () => {
   await using app = await boot(CONFIG);
   const client = app.client();
   const none = await client.listCategories();
@@ -97,7 +97,7 @@ bothEngines.test("categories: the ETag changes with the list", async () => {
   assertEquals((await get(first)).status, 200);
 });
 
-contract.test("categories: uploads follow the rules, prices do not wait for them", async () => {
+contract.test("categories: uploads must obey the rules, price updates need not", async () => {
   await using app = await boot(CONFIG);
   // Stored before there was a list.
   assertEquals((await app.upload(product("OLD", of("Free")))).status, 200);
@@ -160,7 +160,7 @@ contract.test("categories: uploads follow the rules, prices do not wait for them
   assertStringIncludes(unknown.message, 'the nearest is "Home/Mugs".');
 });
 
-bothEngines.test("categories: a single attribute and bulk_attributes follow the rules", async () => {
+bothEngines.test("categories: a single attribute and bulk_attributes must obey the rules", async () => {
   await using app = await boot(CONFIG);
   const list = `<categories><category name="C">
     <rule field="brand"><value>Acme</value></rule></category></categories>`;
@@ -186,7 +186,7 @@ bothEngines.test("categories: a single attribute and bulk_attributes follow the 
   assertEquals((await bulk("")).status, 200);
 });
 
-bothEngines.test("categories: an import tells problems and warnings", async () => {
+bothEngines.test("categories: an import reports problems and warnings", async () => {
   await using app = await boot(CONFIG);
   await put(app, CATEGORIES_EXAMPLE);
   const products = Array.from(
@@ -210,7 +210,7 @@ bothEngines.test("categories: an import tells problems and warnings", async () =
   }
 });
 
-contract.test("categories: a document is told every mistake at once", async () => {
+contract.test("categories: all mistakes of a document are reported at once", async () => {
   await using app = await boot(CONFIG);
   const answer = await put(
     app,

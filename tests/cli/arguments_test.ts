@@ -84,7 +84,7 @@ for (const [line, mistakes] of MISTAKES) {
   });
 }
 
-Deno.test("every command has its help, every group a list", () => {
+Deno.test("every command has help, and every group has a list", () => {
   for (const { name } of COMMANDS) {
     const { kind, commands } = parse(`${name} --help`);
     assertEquals(kind, "help");
@@ -132,6 +132,6 @@ Deno.test("a flag takes a value in every command or in none", () => {
   }
 });
 
-Deno.test("the mistakes of a refused command line name what is valid", () => {
+Deno.test("the error of a refused command line names the valid words", () => {
   assertStringIncludes(parse("kei add acme").mistakes[0], '"key"');
 });

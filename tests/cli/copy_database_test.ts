@@ -46,7 +46,7 @@ Deno.test("copy-database: copies, compares, and prints both results", async () =
   assertEquals(second.stdout.includes("copied:"), false);
 });
 
-Deno.test("copy-database: FROM is refused from then on, until it is reopened", async () => {
+Deno.test("copy-database: after a copy, FROM is refused until it is reopened", async () => {
   await using folder = await temporaryFolder();
   const [from, to] = [`${folder.path}/from`, `${folder.path}/to`];
   await Deno.mkdir(from);
@@ -82,7 +82,7 @@ Deno.test("copy-database: FROM is refused from then on, until it is reopened", a
   assertStringIncludes(again.stderr, "PLACE is not marked as moved.");
 });
 
-Deno.test("copy-database: killed in the middle, the next one finishes it", async () => {
+Deno.test("copy-database: the next run finishes a copy that was killed", async () => {
   await using folder = await temporaryFolder();
   await makeFilled(`${folder.path}/seller.db`, 2_000);
   const target = `${folder.path}/copy.db`;

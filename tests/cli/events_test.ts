@@ -173,7 +173,7 @@ Deno.test("delivery list has a header and a line for each, the newest first", as
   assertEquals(error.mistakes.length, 3);
 });
 
-Deno.test("delivery list says that deliveries of a suspended seller wait for it", async () => {
+Deno.test("delivery list says that a suspended seller's deliveries wait", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () => new Response(null, { status: 503 });
@@ -195,7 +195,7 @@ Deno.test("delivery list says that deliveries of a suspended seller wait for it"
   assertEquals((await bench.deliveries())[0].dueAt, null);
 });
 
-Deno.test("delivery show has every attempt, and quotes the endpoint's answers", async () => {
+Deno.test("delivery show lists every attempt and quotes the endpoint's answers", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () => new Response("no\u001b[2J\n", { status: 500 });
@@ -216,7 +216,7 @@ Deno.test("delivery show has every attempt, and quotes the endpoint's answers", 
   );
 });
 
-Deno.test("delivery replay sends one again, or all that came to a state", async () => {
+Deno.test("delivery replay sends one delivery again, or all in a state", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -256,7 +256,7 @@ Deno.test("delivery replay sends one again, or all that came to a state", async 
   }
 });
 
-Deno.test("webhook test sends an event that is marked as a test", async () => {
+Deno.test("webhook test sends an event marked as a test", async () => {
   await using bench = await WebhookBench.open();
   await assertRejects(
     () => run(bench, "webhook", "test", "--seller", "acme", "order_created"),
@@ -310,7 +310,7 @@ Deno.test("key rotate-secret prints the new secret once", async () => {
   assert(!secret.includes(bench.seller.secret));
 });
 
-Deno.test("webhook recover delivers events for which there was no webhook", async () => {
+Deno.test("webhook recover delivers events that had no webhook", async () => {
   await using bench = await WebhookBench.open();
   const { eventId } = await bench.emit("order-1");
   const recover = (...more: string[]) =>

@@ -8,7 +8,7 @@ const BYTES = new TextEncoder().encode("an image");
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 const FILE = `${SHA256.slice(0, 2)}/${SHA256}.png`;
 
-Deno.test("images: verify and prune look after object storage, too", async () => {
+Deno.test("images: verify and prune work on object storage, too", async () => {
   await using folder = await temporaryFolder();
   await using server = new S3Server();
   const env = server.env();

@@ -40,7 +40,7 @@ class Reader {
   }
 }
 
-Deno.test("lines arrive whole and in order, however little is taken at once", async () => {
+Deno.test("lines arrive whole and in order, however little is read at once", async () => {
   const reader = new Reader();
   reader.output.write("one");
   reader.output.write("två");
@@ -53,7 +53,7 @@ Deno.test("lines arrive whole and in order, however little is taken at once", as
   assertEquals(reader.text, "one\ntvå\nthree\n");
 });
 
-Deno.test("lines of ten milliseconds are written together", async () => {
+Deno.test("lines within ten milliseconds are written together", async () => {
   const reader = new Reader();
   reader.output.write("one");
   await until(() => reader.take !== null);

@@ -84,7 +84,7 @@ Deno.test("a backup in object storage can be restored", async () => {
 });
 
 Deno.test({
-  name: "a backup in object storage comes back (MinIO)",
+  name: "a backup in object storage can be restored (MinIO)",
   ignore: !hasMinio,
   fn: async () => await comesBack(configOf(await minioSettings())),
 });

@@ -68,7 +68,7 @@ Deno.test("seller set changes sellers of a running service, or says what is vali
   assertMatch(changes[0], /^TIME {2}command line {2}seller set {2}acme/);
 });
 
-Deno.test("seller list --quota lists who comes near a quota, and how near", async () => {
+Deno.test("seller list --quota lists the sellers near a quota, and how near they are", async () => {
   await using app = await boot({ config: { productLimit: 5 } });
   const near = (percent: string) =>
     run(app, "seller", "list", "--quota", percent);
@@ -141,7 +141,7 @@ Deno.test("seller refusals lists the problems, product by product", async () => 
   ]);
 });
 
-Deno.test("seller refusals: says what was looked through where there is none, and which route may be meant", async () => {
+Deno.test("seller refusals: without results it says what was searched, and suggests a route", async () => {
   await using app = await boot();
   const told: string[] = [];
   const refusals = (...flags: string[]) =>
@@ -185,7 +185,7 @@ Deno.test("seller refusals: says what was looked through where there is none, an
   }
 });
 
-Deno.test("keys have labels, prefixes and a last use", async () => {
+Deno.test("keys have labels, prefixes and a time of last use", async () => {
   await using app = await boot();
   const added = await run(app, "key", "add", "acme", "--label", "ERP");
   const [id, key] = added.map((line) => line.split(": ")[1]);
@@ -231,7 +231,7 @@ Deno.test("a key is made with scopes, an end and networks", async () => {
   assertEquals((await run(app, "key", "list", "acme")).length, list.length);
 });
 
-Deno.test("operator keys are made, listed and revoked; the audit log has it all", async () => {
+Deno.test("operator keys are made, listed and revoked; the audit log has each change", async () => {
   await using app = await boot();
   const operate = (key: string, method = "GET") =>
     app.call("/operator_api/sellers", { key, method, body: undefined });

@@ -50,7 +50,7 @@ async function statusFor({ url }: Program, key: string): Promise<number> {
   return response.status;
 }
 
-Deno.test("a command says where the database is if --data does not", async () => {
+Deno.test("without --data a command says where the database is", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   const SELLER_DATABASE_URL = "postgres://seller@127.0.0.1:1/seller";
@@ -67,7 +67,7 @@ Deno.test("a command says where the database is if --data does not", async () =>
   );
 });
 
-Deno.test("keys are handed out, listed and revoked beside a running service", async () => {
+Deno.test("keys are created, listed and revoked while the service runs", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   const added = await addSeller("Åsa & Søn", data);
@@ -293,7 +293,7 @@ Deno.test("only serve and seller add create a database, and say so", async () =>
 
 const isLogLine = (line: string) => line.startsWith("{");
 
-Deno.test("a taken port is one clear line and exit code 1", async () => {
+Deno.test("a taken port gives one clear line and exit code 1", async () => {
   await using folder = await temporaryFolder();
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { code, stdout, stderr } = await runProgram([
@@ -309,7 +309,7 @@ Deno.test("a taken port is one clear line and exit code 1", async () => {
   assertEquals(more, []);
 });
 
-Deno.test("a host that does not resolve is named, exit code 1", async () => {
+Deno.test("a host that does not resolve is named, with exit code 1", async () => {
   await using folder = await temporaryFolder();
   const { code, stderr } = await runProgram([
     "serve",
@@ -320,7 +320,7 @@ Deno.test("a host that does not resolve is named, exit code 1", async () => {
   assertMatch(stderr, /^error: cannot listen on no-such-host\.invalid \(/m);
 });
 
-Deno.test("a file that is no database is one clear line and exit code 1", async () => {
+Deno.test("a file that is no database gives one clear line and exit code 1", async () => {
   await using folder = await temporaryFolder();
   await Deno.writeTextFile(
     `${folder.path}/seller.db`,
@@ -338,7 +338,7 @@ Deno.test("a file that is no database is one clear line and exit code 1", async 
   );
 });
 
-Deno.test("a folder where no images can be kept is one clear line and exit code 1", async () => {
+Deno.test("a folder that cannot store images gives one clear line and exit code 1", async () => {
   await using folder = await temporaryFolder();
   const file = `${folder.path}/file`;
   await Deno.writeTextFile(file, "");
@@ -368,7 +368,7 @@ Deno.test("--version and --help answer without reading settings", async () => {
   assertEquals([version.code, help.code], [0, 0]);
 });
 
-Deno.test("a command ends without a message when its reader has gone", async () => {
+Deno.test("a command ends without a message when its reader disconnects", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   await addSeller("acme", data);

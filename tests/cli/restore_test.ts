@@ -65,7 +65,7 @@ Deno.test("restore: only a sound backup is accepted, and only into an empty fold
   assertEquals((await app.call("/seller_api/products/A-199")).status, 200);
 });
 
-Deno.test("backup: a copy that cannot be written names its place, and leaves no part", async () => {
+Deno.test("backup: the error names the path that cannot be written, and no partial file remains", async () => {
   await using folder = await temporaryFolder();
   await using app = await boot({ config: { databaseUrl: null } });
   const { dataDir } = app.config;
@@ -82,7 +82,7 @@ Deno.test("backup: a copy that cannot be written names its place, and leaves no 
   assertEquals(left.map(({ name }) => name), ["copy.db.part-journal"]);
 });
 
-Deno.test("health: asks the service with these settings, whichever roles it has", async () => {
+Deno.test("health: checks the service with these settings, whatever roles it has", async () => {
   await using app = await boot();
   const health = (config: Partial<typeof app.config>, ...words: string[]) =>
     runCommand(
@@ -111,7 +111,7 @@ Deno.test("health: asks the service with these settings, whichever roles it has"
   assertEquals(await health({ roles: ["webhooks"], metricsPort }), ["alive"]);
 });
 
-Deno.test("health: tells the answer of another program from its own", async () => {
+Deno.test("health: recognizes that another program answered", async () => {
   await using app = await boot();
   const health = (port: number) =>
     assertRejects(

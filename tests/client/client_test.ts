@@ -33,7 +33,7 @@ Deno.test("every documented operation is a method", () => {
   assertEquals(names.filter((name) => !(name in client)), []);
 });
 
-Deno.test("products are uploaded, watched, read, changed, cleared and taken back", async () => {
+Deno.test("products are uploaded, watched, read, changed, cleared and undone", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const client = app.client();

@@ -55,7 +55,7 @@ function upload({ client }: Scripted, options?: CallOptions) {
   return client.uploadProducts({ products: [PRODUCT] }, options);
 }
 
-Deno.test("an upload is repeated with one Idempotency-Key, as late as the service says", async () => {
+Deno.test("an upload is repeated with one Idempotency-Key, when the service says so", async () => {
   const service = new Scripted(
     null,
     failed(503, "7"),
@@ -71,7 +71,7 @@ Deno.test("an upload is repeated with one Idempotency-Key, as late as the servic
   assertEquals(told, ["ConnectionError", "ApiError", "ApiError"]);
 });
 
-Deno.test("each call has an Idempotency-Key of its own, or the one that is given", async () => {
+Deno.test("each call has its own Idempotency-Key, or the given one", async () => {
   const service = new Scripted(done(), done(), done());
   await upload(service);
   await upload(service);
@@ -81,7 +81,7 @@ Deno.test("each call has an Idempotency-Key of its own, or the one that is given
   assertEquals(keys, ["key 0", "key 1", "mine"]);
 });
 
-Deno.test("repetition ends with the time for it", async () => {
+Deno.test("retries end when their time is up", async () => {
   const service = new Scripted();
   await assertRejects(
     () => upload(service, { retryFor: 4_000 }),
@@ -93,7 +93,7 @@ Deno.test("repetition ends with the time for it", async () => {
   assertEquals(hasty.waits, []);
 });
 
-Deno.test("a request that may have had an effect is not repeated without a key", async () => {
+Deno.test("a request that may have had an effect is not retried without a key", async () => {
   for (const answer of [null, failed(503), failed(500)]) {
     const service = new Scripted(answer, done());
     const trigger = "order_paid";
@@ -102,7 +102,7 @@ Deno.test("a request that may have had an effect is not repeated without a key",
   }
 });
 
-Deno.test("a request beyond the rate limit has no effect, and is repeated later", async () => {
+Deno.test("a request beyond the rate limit has no effect and is retried later", async () => {
   const service = new Scripted(
     failed(429, "3"),
     new Response(exampleOf("success")),
@@ -118,7 +118,7 @@ Deno.test("a request beyond the rate limit has no effect, and is repeated later"
   assertEquals(blocked.waits.length, 10);
 });
 
-Deno.test("a refusal is not repeated", async () => {
+Deno.test("a refused request is not retried", async () => {
   const service = new Scripted(failed(422));
   const error = await assertRejects(() => upload(service), ApiError);
   assertEquals([error.status, error.code, error.title], [
@@ -129,7 +129,7 @@ Deno.test("a refusal is not repeated", async () => {
   assertEquals(service.waits, []);
 });
 
-Deno.test("an answer of another program is named as such", async () => {
+Deno.test("an answer from another program is reported as such", async () => {
   const proxy = new Scripted(
     new Response("<h1>Bad gateway</h1><br>", { status: 502 }),
   );
@@ -172,7 +172,7 @@ Deno.test("paths, queries and headers are those of the interface", async () => {
   );
 });
 
-Deno.test("what cannot be sent is not followed", async () => {
+Deno.test("an identifier that no URL can hold is refused before any request", async () => {
   const { client, waits } = new Scripted();
   await assertRejects(
     () => client.follow({ transaction_id: ".." }).next(),
@@ -194,7 +194,7 @@ Deno.test("a large document is compressed", async () => {
   assertEquals((await new Response(plain).text()).length > 100_000, true);
 });
 
-Deno.test("a call ends at its signal, also while it waits", async () => {
+Deno.test("a call ends at its signal, even while it waits", async () => {
   const leave = new AbortController();
   const client = createClient({
     key: "",
@@ -207,7 +207,7 @@ Deno.test("a call ends at its signal, also while it waits", async () => {
   await assertRejects(() => call, DOMException, "aborted");
 });
 
-Deno.test("a stream that breaks is opened anew, until the end of the upload", async () => {
+Deno.test("a broken stream is reopened until the upload is final", async () => {
   const event = (name: string, progress: number) =>
     `event: ${name}\ndata: {"transaction":{"progress":${progress}}}\n\n`;
   const { client, waits } = new Scripted(

@@ -17,7 +17,7 @@ Deno.test("the client's operations are those of the service", async () => {
   }
 });
 
-Deno.test("the types have all that answers have, and nothing else", async () => {
+Deno.test("the types have every field of the answers and no others", async () => {
   const lines = ENDPOINTS.flatMap(({ operation, answers }) => {
     if (!Array.isArray(answers)) return [];
     // The type of a method with two answers is that of the last one.
@@ -58,7 +58,7 @@ async function sentBy(call: (client: Client) => Promise<unknown>) {
   return sent[0];
 }
 
-Deno.test("a document is sent in JSON, or as what it is", async () => {
+Deno.test("a document is sent as JSON, or in the format it has", async () => {
   const json = "application/json";
   const products = [{ sku: "A", brand: null, title: undefined }];
   const name = "acme";

@@ -97,7 +97,7 @@ Deno.test("a list that always has another page ends at the limit of pages", asyn
   await assertEnds(readAll(more.client.results(UPLOAD)), "more than 1000");
 });
 
-Deno.test("an answer that never ends is left at the limit of bytes, and not repeated", async () => {
+Deno.test("an answer that never ends is aborted at the limit of bytes and not retried", async () => {
   for (const status of [200, 503]) {
     const body = endless("<a/>".repeat(1_000));
     let asked = 0;
@@ -115,7 +115,7 @@ Deno.test("an answer that never ends is left at the limit of bytes, and not repe
   }
 });
 
-Deno.test("a stream that never is final ends in time, whatever it sends", async () => {
+Deno.test("a stream that never becomes final ends in time, whatever it sends", async () => {
   // One stream each time, which breaks.
   for (const text of [PROGRESS, ": on\n\n", ""]) {
     const { client } = hostile(() => text, { followFor: 600_000 });
@@ -137,7 +137,7 @@ Deno.test("a stream that never is final ends in time, whatever it sends", async 
   }
 });
 
-Deno.test("an event that never ends is left at the limit of its length", async () => {
+Deno.test("an event that never ends is aborted at the limit of its length", async () => {
   const body = endless("data: x");
   const { client } = hostile(() => body);
   const work = readAll(client.follow(UPLOAD));
@@ -145,7 +145,7 @@ Deno.test("an event that never ends is left at the limit of its length", async (
   assertEquals(body.left, true);
 });
 
-Deno.test("an upload that never is final is awaited for a time, with pauses", async () => {
+Deno.test("an upload that never becomes final is polled with pauses until the time limit", async () => {
   const limits = { followFor: 600_000 };
   const { client, asked } = hostile(() => UNFINISHED, limits);
   const message = "The upload did not end in 600 seconds.";

@@ -37,7 +37,7 @@ Deno.test("the client is small and needs neither Deno nor Node", () => {
 });
 
 Deno.test({
-  name: "Node runs it",
+  name: "the client runs in Node",
   ignore: !await hasNode(),
   async fn() {
     await using app = await boot({ config: { roles: ["api", "images"] } });

@@ -45,7 +45,7 @@ for (const [what, stream] of Object.entries(STREAMS)) {
   });
 }
 
-Deno.test("a comment shows that the stream goes on", async () => {
+Deno.test("a comment is read as an empty event", async () => {
   const bytes = new TextEncoder().encode(`: still here\n\n${FINAL}`);
   assertEquals(await read(bytes, 4), [{ name: "", data: "" }, BOTH[1]]);
 });

@@ -327,7 +327,7 @@ function surplusInJson(body: Json, path: string[] = []): Surplus[] {
   ).concat(Array.isArray(body) ? [] : [[`/${path.join("/")}`, ""]]);
 }
 
-Deno.test("nothing that is sent is ignored", async (t) => {
+Deno.test("nothing in a request is ignored", async (t) => {
   await using app = await boot({ config: { operatorKey: "op", rateLimit: 0 } });
   const call = async (target: Target, body: string, type: string) => {
     const { method, path } = target;

@@ -35,7 +35,7 @@ import { bothForms } from "../support/forms.ts";
 
 const SCHEMAS = "/seller_api/schemas";
 
-Deno.test("every route is documented but those for browsers and people alone", () => {
+Deno.test("every route is documented except those only for browsers and people", () => {
   const undocumented = ROUTES.filter(({ documentation }) => !documentation);
   assertEquals(
     undocumented.map(({ path }) => path),
@@ -382,7 +382,7 @@ const REFUSED: readonly string[] = [
   product("A", `<brand>${"x".repeat(101)}</brand>`),
 ];
 
-bothForms.test("the service refuses what the schema of uploads refuses, and what it accepts is valid", async () => {
+bothForms.test("the service accepts no upload that its schema refuses", async () => {
   await using app = await boot();
   const accepts = async (document: string) => {
     const answer = await app.upload(document, "&dry_run=true");
@@ -455,7 +455,7 @@ function spoiled(random: Generator<number, never>): string {
   return text;
 }
 
-bothForms.test("of 400 spoiled documents the service accepts none that the schema refuses", async () => {
+bothForms.test("the service accepts none of 400 invalid documents that the schema refuses", async () => {
   await using app = await boot();
   const random = numbers();
   const outcomes = { both: 0, service: 0, neither: 0 };
@@ -498,7 +498,7 @@ bothForms.test("the schemas name every field of the code's table", async () => {
   }
 });
 
-bothForms.test("only the schemas themselves need no key below /seller_api", async () => {
+bothForms.test("only the schemas need no key below /seller_api", async () => {
   await using app = await boot();
   const refused: [string, string][] = [
     ["POST", `${SCHEMAS}/products-1.1.xsd`],
@@ -633,7 +633,7 @@ bothForms.test("since of recover is required, in the contract and by the service
   assertEquals(textAt(xml, "error/details/detail/field"), "since");
 });
 
-bothForms.test("/readyz is asked with and without a key, as the contract says", async () => {
+bothForms.test("/readyz works with and without a key, as the contract says", async () => {
   const { paths } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
   assertEquals(paths["/readyz"].get.security, [{}, { operator: [] }]);
   await using app = await boot({ config: { operatorKey: "op" } });
@@ -644,7 +644,7 @@ bothForms.test("/readyz is asked with and without a key, as the contract says", 
   assertEquals((await app.call("/readyz", { key: "op" })).status, 200);
 });
 
-Deno.test("these operations take an Idempotency-Key", () => {
+Deno.test("exactly these operations take an Idempotency-Key", () => {
   const keyed = ENDPOINTS.filter(({ parameters = [] }) =>
     parameters.includes(IDEMPOTENCY_KEY)
   );
@@ -659,7 +659,7 @@ Deno.test("these operations take an Idempotency-Key", () => {
   ]);
 });
 
-Deno.test("each list with a next takes it as after", () => {
+Deno.test("each list with a next takes its value as after", () => {
   const { paths, components } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
   const lists: string[] = [];
   for (const [path, { get }] of Object.entries<Methods>(paths)) {

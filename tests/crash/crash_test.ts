@@ -3,7 +3,7 @@ import { assert } from "@std/assert";
 import { seedFrom } from "../support/random.ts";
 import { crash } from "./crash.ts";
 
-Deno.test("killed at random moments, the service keeps what it acknowledged", async () => {
+Deno.test("a service killed at random moments keeps what it acknowledged", async () => {
   const seed = seedFrom(Deno.env.get("CRASH_SEED"));
   console.log(`CRASH_SEED=${seed}`);
   const figures = await crash({

@@ -59,7 +59,7 @@ function upload(program: Program, key: string, products: string) {
   return ask(program, "/seller_api/bulk_products?v=1.1", key, body);
 }
 
-Deno.test("a real full disk: writes are 503 and store nothing, and succeed when there is space", async () => {
+Deno.test("a real full disk: writes are 503 and store nothing until there is space", async () => {
   await using folder = await temporaryFolder();
   const data = `${folder.path}/data`;
   await using disk = await mountSmall(data, "6m");
@@ -139,7 +139,7 @@ async function damage(file: string, from: number, to: number): Promise<void> {
 }
 
 for (const [name, [spoil, message]] of Object.entries(SPOILT)) {
-  Deno.test(`${name} stops the start with one clear line`, async () => {
+  Deno.test(`${name} prevents the start with one clear line`, async () => {
     await using folder = await temporaryFolder();
     await prepare(folder.path);
     await spoil(`${folder.path}/seller.db`);
@@ -154,7 +154,7 @@ for (const [name, [spoil, message]] of Object.entries(SPOILT)) {
   });
 }
 
-Deno.test("a folder that has lost its database is not given an empty one", async () => {
+Deno.test("no empty database is created in a folder that lost its own", async () => {
   await using folder = await temporaryFolder();
   const key = await prepare(folder.path);
   await using kept = await temporaryFolder();
@@ -178,7 +178,7 @@ Deno.test("a folder that has lost its database is not given an empty one", async
   assertEquals((await upload(program, key, product("p"))).status, 200);
 });
 
-Deno.test("a page damaged under a running service is an error answered, not an end", async () => {
+Deno.test("a damaged database page gives an error answer and does not stop the service", async () => {
   await using folder = await temporaryFolder();
   const key = await prepare(folder.path);
   const file = `${folder.path}/seller.db`;
@@ -204,7 +204,7 @@ Deno.test("a page damaged under a running service is an error answered, not an e
   assertEquals((await ask(program, "/seller_api/webhooks", key)).status, 200);
 });
 
-Deno.test("a folder that cannot be written stops the start with one clear line", async () => {
+Deno.test("a folder that cannot be written prevents the start with one clear line", async () => {
   await using folder = await temporaryFolder();
   const data = `${folder.path}/data`;
   await Deno.writeTextFile(data, "a file, where a folder should be");
@@ -223,7 +223,7 @@ Deno.test("a folder that cannot be written stops the start with one clear line",
   }
 });
 
-Deno.test("a disk that is read-only stops the start, with one clear line", async () => {
+Deno.test("a read-only disk prevents the start with one clear line", async () => {
   await using folder = await temporaryFolder();
   const data = `${folder.path}/data`;
   await using disk = await mountSmall(data, "16m");
@@ -265,7 +265,7 @@ async function finalStatus(
   return text;
 }
 
-Deno.test("an image folder that comes back empty is used again once it is marked, without a restart", async () => {
+Deno.test("an image folder that returns empty is used again once marked, without a restart", async () => {
   await using folder = await temporaryFolder();
   await using host = new ImageHost();
   const key = await prepare(folder.path);
@@ -371,7 +371,7 @@ Deno.test("two processes serve one data folder", async () => {
   assertLess(sink.received.length, 50, "each is sent by one of them");
 });
 
-Deno.test("backups taken under load restore to a state that once was", async () => {
+Deno.test("backups taken under load restore to a state that existed", async () => {
   await using folder = await temporaryFolder();
   const data = `${folder.path}/data`;
   const key = await prepare(data);

@@ -30,8 +30,7 @@ async function sqliteIn(program: string): Promise<string[]> {
 }
 
 Deno.test({
-  name:
-    "Litestream: what it restores after a kill is all that was acknowledged",
+  name: "Litestream: after a kill it restores all that was acknowledged",
   ignore: LITESTREAM === null,
   fn: async () => {
     const versions = await sqliteIn(LITESTREAM!);

@@ -53,7 +53,7 @@ async function sendUntilLost(program: Program): Promise<number> {
   return sent;
 }
 
-Deno.test("while its log is not read the service answers, and logs afterwards what was lost", async () => {
+Deno.test("while nobody reads its log the service answers, and later logs how much was lost", async () => {
   await using folder = await temporaryFolder();
   const reading = Promise.withResolvers<void>();
   await using service = await startUnread(folder.path, reading.promise);
@@ -76,7 +76,7 @@ Deno.test("while its log is not read the service answers, and logs afterwards wh
   assertEquals(lines.at(-1).event, "stopped");
 });
 
-Deno.test("a signal ends a service whose log is not read", async () => {
+Deno.test("a signal ends a service whose log nobody reads", async () => {
   await using folder = await temporaryFolder();
   const reading = Promise.withResolvers<void>();
   await using service = await startUnread(folder.path, reading.promise);
@@ -89,7 +89,7 @@ Deno.test("a signal ends a service whose log is not read", async () => {
   reading.resolve();
 });
 
-Deno.test("an error that nothing caught is a line of the log, and ends the service", async () => {
+Deno.test("an uncaught error is logged and ends the service", async () => {
   await using folder = await temporaryFolder();
   await using service = await Service.start(folder.path, {
     preload: new URL("uncaught.ts", import.meta.url).href,
