@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { validate } from "@std/uuid/common";
 import { systemIds } from "../src/deps.ts";
 
-Deno.test("ids are UUIDs of version 7, in the order in which they were made", () => {
+Deno.test("ids are UUIDs of version 7, in order of creation", () => {
   const before = Date.now();
   const ids = Array.from({ length: 20_000 }, () => systemIds.uuid());
   const after = Date.now();

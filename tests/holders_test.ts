@@ -84,7 +84,7 @@ const MAKERS: Deno.lint.Plugin = {
   },
 };
 
-Deno.test("whatever holds something is in the register, wherever it is made", async () => {
+Deno.test("every holder is registered, wherever it is created", async () => {
   const found = [...reportedInSource(MAKERS)];
   const classes = new Set(
     found.filter(({ id }) => id === "holders/holds")
@@ -106,7 +106,7 @@ Deno.test("whatever holds something is in the register, wherever it is made", as
   assertEquals(app.app.holders.names.sort(), [...names].sort());
 });
 
-Deno.test("when all is done, nothing is held", async () => {
+Deno.test("after all work nothing is held", async () => {
   await using app = await boot({
     config: { roles: ["api", "images", "webhooks"] },
   });

@@ -101,7 +101,7 @@ Deno.test("copy: a database without a row is copied, too", async () => {
   assertEquals(sum((await compare(source, target)).map(({ rows }) => rows)), 0);
 });
 
-Deno.test("copy: goes on where it was cut off, wherever that was", async () => {
+Deno.test("copy: continues where it was interrupted, wherever that was", async () => {
   await using databases = await pair();
   const { source, target } = databases;
   let left = 0;
@@ -145,7 +145,7 @@ for (
     ["a row less in the middle", "DELETE FROM api_keys WHERE seller_no = ?"],
   ]
 ) {
-  Deno.test(`copy: a target with ${what} is refused, and left as it is`, async () => {
+  Deno.test(`copy: a target with ${what} is refused and not changed`, async () => {
     await using databases = await pair(30);
     const { source, target } = databases;
     await copy(source, target);
@@ -184,7 +184,7 @@ Deno.test("copy: a target with more rows than its source is refused", async () =
   await assertRejects(() => copy(source, target), CopyRefused, "hourly_counts");
 });
 
-Deno.test("copy: what changed meanwhile is named by its table", async () => {
+Deno.test("copy: a table that changed meanwhile is named", async () => {
   await using databases = await pair(30);
   const { source, target } = databases;
   await copy(source, target);

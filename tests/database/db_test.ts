@@ -113,7 +113,7 @@ function onEach(
   }
 }
 
-onEach("a write that throws undoes its own work and no other's", async (db) => {
+onEach("a write that throws undoes only its own work", async (db) => {
   const outcomes = await Promise.allSettled([
     db.write(add()),
     db.write(async (tx) => {
@@ -166,23 +166,26 @@ onEach(
   },
 );
 
-onEach("writes of one order are applied as they were asked for", async (db) => {
-  const seen: number[] = [];
-  await Promise.all(
-    Array.from({ length: 100 }, (_, i) =>
-      db.write(async (tx) => {
-        await add()(tx);
-        tx.onCommit(() => seen.push(i));
-        if (i % 10 === 9) throw new Error("no");
-      }, { order: "one" }).catch(() => {})),
-  );
-  assertEquals(seen.length, 90);
-  assertEquals(seen, seen.toSorted((a, b) => a - b));
-  assertEquals(await valueOf(db), 90);
-});
+onEach(
+  "writes of one order are applied in the order of their calls",
+  async (db) => {
+    const seen: number[] = [];
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        db.write(async (tx) => {
+          await add()(tx);
+          tx.onCommit(() => seen.push(i));
+          if (i % 10 === 9) throw new Error("no");
+        }, { order: "one" }).catch(() => {})),
+    );
+    assertEquals(seen.length, 90);
+    assertEquals(seen, seen.toSorted((a, b) => a - b));
+    assertEquals(await valueOf(db), 90);
+  },
+);
 
 onEach(
-  "small writes of one kind share commits, and their mistakes do not",
+  "small writes of one kind share commits, but not their errors",
   async (db) => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 100 }, (_, i) =>
@@ -262,7 +265,7 @@ onEach(
   },
 );
 
-onEach("whenever a write is asked for, it is made", async (db) => {
+onEach("a write is made whenever it is requested", async (db) => {
   for (let turns = 0; turns < 60; turns++) {
     const shared = { kind: "test", key: "one" };
     await db.write(add(), turns % 2 === 0 ? { shared } : { order: "one" });
@@ -358,7 +361,7 @@ onEach("close() waits for the calls in progress", async (db) => {
 });
 
 onEach(
-  "held() tells what is in progress, and is zero when nothing is",
+  "held() counts what is in progress, and is zero when nothing is",
   async (db) => {
     const sum = () => Object.values(db.inUse()).reduce((a, b) => a + b);
     const shared = { kind: "test", key: "one" };
@@ -383,7 +386,7 @@ onEach(
   },
 );
 
-onEach("what cannot be bound is refused", async (db) => {
+onEach("a value that cannot be bound is refused", async (db) => {
   const date = new Date() as unknown as string;
   await assertRejects(
     () =>
@@ -420,7 +423,7 @@ onEach("values come back as they were stored", async (db) => {
   assertEquals(nothing?.body, null);
 });
 
-onEach("a read of one statement makes no second one", async (db) => {
+onEach("a read declared as one statement runs no second one", async (db) => {
   const count = (sql: Sql) =>
     sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM counters");
   await db.write((tx) => tx.run("DELETE FROM counters", [], "any"));
@@ -440,33 +443,38 @@ onEach("a read of one statement makes no second one", async (db) => {
 
 const INSERT = "INSERT INTO counters (name, n) VALUES (?, 0)";
 
-onEach("a rejected write leaves nothing, also of what it began", async (db) => {
-  const rest: Promise<unknown>[] = [];
-  const insert = async (tx: Tx, n: number) => {
-    for (let part = 0; part < 3; part++) {
-      await tx.run(INSERT, [`${n} ${part}`], "any");
-      if (n === 50) throw new Error("no");
-    }
-  };
-  const numbers = Array.from({ length: 100 }, (_, n) => n);
-  await assertRejects(
-    () =>
-      db.write((tx) => {
-        rest.push(...numbers.map((n) => insert(tx, n)));
-        rest.push(tx.runMany(INSERT, numbers.map((n) => [`many ${n}`]), "any"));
-        return Promise.all(rest);
-      }),
-    Error,
-    "no",
-  );
-  // Work still in progress would disturb these writes.
-  for (let n = 0; n < 5; n++) await db.write(add());
-  await Promise.allSettled(rest);
-  await db.write(add());
-  const stored = await db.read((sql) => sql.all("SELECT name FROM counters"));
-  assertEquals(stored, [{ name: "a" }]);
-  assertEquals(await valueOf(db), 6);
-});
+onEach(
+  "a rejected write leaves nothing, including statements it did not await",
+  async (db) => {
+    const rest: Promise<unknown>[] = [];
+    const insert = async (tx: Tx, n: number) => {
+      for (let part = 0; part < 3; part++) {
+        await tx.run(INSERT, [`${n} ${part}`], "any");
+        if (n === 50) throw new Error("no");
+      }
+    };
+    const numbers = Array.from({ length: 100 }, (_, n) => n);
+    await assertRejects(
+      () =>
+        db.write((tx) => {
+          rest.push(...numbers.map((n) => insert(tx, n)));
+          rest.push(
+            tx.runMany(INSERT, numbers.map((n) => [`many ${n}`]), "any"),
+          );
+          return Promise.all(rest);
+        }),
+      Error,
+      "no",
+    );
+    // Work still in progress would disturb these writes.
+    for (let n = 0; n < 5; n++) await db.write(add());
+    await Promise.allSettled(rest);
+    await db.write(add());
+    const stored = await db.read((sql) => sql.all("SELECT name FROM counters"));
+    assertEquals(stored, [{ name: "a" }]);
+    assertEquals(await valueOf(db), 6);
+  },
+);
 
 onEach("statements fail after the end of their transaction", async (db) => {
   let tx: Tx;
@@ -515,7 +523,7 @@ onEach("statements fail after the end of their transaction", async (db) => {
 });
 
 onEach(
-  "what a write does not await is committed with it, or it fails",
+  "a statement that a write does not await is committed with it or fails it",
   async (db) => {
     const many = Array.from({ length: 3_000 }, (_, n) => [`${n}`]);
     await db.write((tx) => {
@@ -554,7 +562,7 @@ onEach(
 );
 
 onEach(
-  "what is acknowledged is there once, and nothing else, whatever writes do",
+  "exactly the acknowledged writes are stored, each once",
   async (db) => {
     const seed = seedFrom(Deno.env.get("DB_SEED"));
     console.log(`DB_SEED=${seed}`);
@@ -711,7 +719,7 @@ onEach(
 );
 
 onEach(
-  "a database of a version before the first release is refused, and kept",
+  "a database from before the first release is refused and not changed",
   async (db, reopen, setVersion) => {
     await db.write(add("a", 7));
     for (const version of [1, 27, 116, 213]) {
@@ -744,7 +752,7 @@ for (const { name, place } of ENGINES) {
 }
 
 onEach(
-  "a database without a column of the schema is refused, and says which",
+  "a database that lacks a column of the schema is refused by the column's name",
   async (db, reopen, setVersion) => {
     const sql = (sql: string) => ({ name: "made up", sql });
     const lacking = [
@@ -814,7 +822,7 @@ for (const { name, place } of ENGINES) {
 }
 
 onEach(
-  "run() counts rows by the commit, also if nobody awaits it, and undoes the write when it fails",
+  "run() has its row count by the commit, even if not awaited, and undoes the write if it fails",
   async (db) => {
     const atCommit: number[] = [];
     const set = (n: number) =>
@@ -838,7 +846,7 @@ const SET = "UPDATE counters SET n = ? WHERE name = ?";
 const SEVERAL = insertInto("counters", ["name", "n"], "ON CONFLICT DO NOTHING");
 
 onEach(
-  "a statement that changes other rows than it has to undoes its write, which runs again",
+  "a statement that changes other rows than it must undoes its write, which is retried",
   async (db) => {
     const statements: Record<
       string,
@@ -897,13 +905,16 @@ onEach(
   },
 );
 
-onEach("a write may say in its own words what a statement met", async (db) => {
-  const error = await assertRejects(() =>
-    db.write(async (tx) => {
-      await tx.run(INSERT, ["a"], "any").catch(() => {
-        throw new Error("taken");
-      });
-    })
-  );
-  assertEquals((error as Error).message, "taken");
-});
+onEach(
+  "a write may replace the error of a statement by its own",
+  async (db) => {
+    const error = await assertRejects(() =>
+      db.write(async (tx) => {
+        await tx.run(INSERT, ["a"], "any").catch(() => {
+          throw new Error("taken");
+        });
+      })
+    );
+    assertEquals((error as Error).message, "taken");
+  },
+);

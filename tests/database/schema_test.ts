@@ -37,7 +37,7 @@ function* tablesOfSchema(): Generator<
   }
 }
 
-Deno.test("each key of a table with rows of a seller begins with the seller", () => {
+Deno.test("each key of a table with a seller's rows begins with the seller", () => {
   const wrong: string[] = [];
   let checked = 0;
   for (const { name, columns, keys } of tablesOfSchema()) {
@@ -103,7 +103,7 @@ INSERT INTO parts (seller_no) VALUES (1);`,
   );
 });
 
-Deno.test("a table says how long its rows stay, and what becomes of a seller's", () => {
+Deno.test("a table declares its retention and what happens to a removed seller's rows", () => {
   const columns = { id: "integer" } as const;
   // @ts-expect-error: it declares neither
   const neither: DeclaredTable = { columns, key: "id" };
@@ -126,7 +126,7 @@ Deno.test("a table says how long its rows stay, and what becomes of a seller's",
 /** Read once a day and short, so it has no index by hour. */
 const UNINDEXED = ["hourly_counts"];
 
-Deno.test("what is declared of rows that go is in the columns and indexes", () => {
+Deno.test("declared retention has its columns and indexes", () => {
   for (const table of SCHEMA) {
     const { name, columns, key, kept, deletedWith = {}, onSellerRemoval } =
       table;

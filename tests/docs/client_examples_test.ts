@@ -10,7 +10,7 @@ import { ImageHost } from "../support/image_host.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { clientExamples, storedExamples } from "./written_examples.ts";
 
-Deno.test("the module of examples is that of the chapter", async () => {
+Deno.test("the chapter shows the module of examples", async () => {
   const isCurrent = await clientExamples() === await storedExamples();
   assert(isCurrent, "tests/docs/client_examples.ts: run `deno task docs`");
 });

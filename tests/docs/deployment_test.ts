@@ -64,7 +64,7 @@ const OTHERS = {
   "recovery.signal": "tests/spread/operator.ts, with Citus",
 };
 
-Deno.test("every shell block of the operators' chapters is run, or is said why not", () => {
+Deno.test("every shell block of the operators' chapters is run, or has a reason not to be", () => {
   const known = [
     ...Object.values(RUN).map(([, part]) => part),
     ...Object.keys(OTHERS),

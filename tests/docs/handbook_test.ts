@@ -129,7 +129,7 @@ Deno.test("the metrics that the chapters name exist", () => {
   assertGreater(seen, 15);
 });
 
-Deno.test("the lines that chapters tell of the log are logged", async () => {
+Deno.test("the log lines that chapters quote are logged", async () => {
   const logged = new Set<string>();
   for await (const text of sources(new URL("../../src/", import.meta.url))) {
     for (
@@ -164,7 +164,7 @@ async function* sources(folder: URL): AsyncGenerator<string> {
   }
 }
 
-Deno.test("every route is named with its method in a chapter, and no other", () => {
+Deno.test("chapters name every route with its method, and no others", () => {
   const named = new Set(
     chapters().flatMap(({ text }) =>
       [...text.matchAll(/`(GET|POST|PUT|DELETE) (\/[^`?\s]*)[^`]*`/g)]
@@ -191,7 +191,7 @@ const PINS = [
   "tests/support/postgres_server/deno.json",
 ];
 
-Deno.test("the chapter on dependencies lists every package, as pinned, and no other", async () => {
+Deno.test("the chapter on dependencies lists exactly the packages, as pinned", async () => {
   const pinned = await Promise.all(PINS.map(async (path) => {
     const file = new URL(`../../${path}`, import.meta.url);
     const { imports } = JSON.parse(await Deno.readTextFile(file));
@@ -203,7 +203,7 @@ Deno.test("the chapter on dependencies lists every package, as pinned, and no ot
   assertEquals(listed.sort(), [...new Set(pinned.flat())].sort());
 });
 
-Deno.test("every answer that a chapter shows is valid", () => {
+Deno.test("every answer shown in a chapter is valid", () => {
   let seen = 0;
   for (const { file, text } of chapters()) {
     for (const { language, code } of blocks(text)) {

@@ -80,7 +80,7 @@ export async function testExamples(
   for (const language of languages) {
     const { name, probe } = language;
     Deno.test({
-      name: `the examples in ${name} do what they say`,
+      name: `the examples in ${name} do what the handbook says`,
       ignore: !await present(`the examples in ${name}`, probe),
       fn: () => checkExamples(language),
     });

@@ -141,7 +141,7 @@ function scraped({ series, values }: Series, instance: string): Series {
 }
 
 Deno.test({
-  name: "every alert fires when there is cause",
+  name: "every alert fires on its cause",
   ignore,
   fn: async () => {
     assertEquals(Object.keys(TROUBLE), NAMES);
@@ -189,7 +189,7 @@ const NO_CAUSE: Record<string, Series[]> = {
 };
 
 Deno.test({
-  name: "no alert fires without cause",
+  name: "no alert fires without its cause",
   ignore,
   fn: async () => {
     const output = await promtool([{
@@ -235,7 +235,7 @@ async function healthySeries(): Promise<Series[]> {
 }
 
 Deno.test({
-  name: "no alert fires while all is well, and every panel shows something",
+  name: "in normal operation no alert fires, and every panel shows data",
   ignore,
   fn: async () => {
     const input_series = await healthySeries();

@@ -40,7 +40,7 @@ const FOR_CONTRIBUTORS = [
 ]
   .map((name) => `src/docs/${name}.md`);
 
-Deno.test("every file is a chapter, but for those of contributors alone", () => {
+Deno.test("every file is a chapter, except those only for contributors", () => {
   const served = CHAPTERS.map(({ name, text }) => ({
     file: `src/docs/${name}.md`,
     text,
@@ -93,7 +93,7 @@ Deno.test("the reference is served as Markdown, with links between its pages", a
   assertStringIncludes(uploads, "\nAnswer:\n\n```\n<?xml ");
 });
 
-Deno.test("every chapter is served as Markdown, where llms.txt says", async () => {
+Deno.test("every chapter is served as Markdown at the address in llms.txt", async () => {
   await using app = await boot();
   const get = (path: string) => app.call(path, { key: null });
   const { text } = await get("/llms.txt");
@@ -122,7 +122,7 @@ Deno.test("every chapter is served as Markdown, where llms.txt says", async () =
 
 const SEARCH = '<script src="/docs/search.js" defer></script>';
 
-Deno.test("no page needs a key, a script, or anything from elsewhere", async () => {
+Deno.test("no page needs a key, a script or another host", async () => {
   await using app = await boot();
   for (const path of PATHS) {
     const { status, text, headers } = await app.call(path, { key: null });
@@ -148,7 +148,7 @@ Deno.test("no page needs a key, a script, or anything from elsewhere", async () 
   assertEquals((await app.call("/docs/nothing")).status, 404);
 });
 
-Deno.test("every link of every page leads to a page and to an id in it", async () => {
+Deno.test("every link of every page has an existing page and id as its target", async () => {
   await using app = await boot();
   const pages = new Map<string, string>();
   for (const path of PATHS) {
@@ -173,7 +173,7 @@ Deno.test("every link of every page leads to a page and to an id in it", async (
   }
 });
 
-Deno.test("no page repeats the label of a region", async () => {
+Deno.test("no page has two regions of one label", async () => {
   await using app = await boot();
   for (const path of PATHS) {
     const { text } = await app.call(path, { key: null });
@@ -182,7 +182,7 @@ Deno.test("no page repeats the label of a region", async () => {
   }
 });
 
-Deno.test("the search looks through every section and every endpoint", async () => {
+Deno.test("the search covers every section and every endpoint", async () => {
   await using app = await boot();
   const { status, text } = await app.call("/docs/search.json", { key: null });
   assertEquals(status, 200);
@@ -221,7 +221,7 @@ Deno.test("the whole text of a chapter is shown", async () => {
   }
 });
 
-Deno.test("every row of a table is in its table", () => {
+Deno.test("every row of a table is rendered inside its table", () => {
   for (const { name, text } of CHAPTERS) {
     const prose = render(text).replace(
       /<pre.*?<\/pre>|<code>.*?<\/code>/gs,
@@ -253,7 +253,7 @@ Deno.test("headings have the ids that GitHub gives them", () => {
   ) assertEquals(headingId(heading), id);
 });
 
-Deno.test("a page is written in pieces, between which others are served", async () => {
+Deno.test("a page is rendered in pieces, and other pages are served between them", async () => {
   let turns = 0;
   let isWritten = false;
   const page = chapterPage(CHAPTERS[0]).finally(() => isWritten = true);

@@ -183,7 +183,8 @@ async function passesAnswers(app: TestApp, url: string): Promise<void> {
 }
 
 Deno.test({
-  name: "nginx of the handbook passes answers as they are, and fails in XML",
+  name:
+    "the handbook's nginx passes answers unchanged, and its own errors are XML",
   ignore: !hasNginx,
   fn: async () => {
     await using app = await boot(OPERATOR);
@@ -214,7 +215,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Caddy of the handbook passes answers as they are, and fails in XML",
+  name:
+    "the handbook's Caddy passes answers unchanged, and its own errors are XML",
   ignore: !hasCaddy,
   fn: async () => {
     await using app = await boot(OPERATOR);
@@ -225,8 +227,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "Caddy of the handbook gives a slow import the time that the service does",
+  name: "the handbook's Caddy gives a slow import as much time as the service",
   ignore: !hasCaddy,
   fn: async () => {
     await using folder = await temporaryFolder();

@@ -39,7 +39,7 @@ Deno.test("the README has at most 150 lines and begins with the two commands", (
   );
 });
 
-Deno.test("every link of the README and the chapters leads somewhere", () => {
+Deno.test("every link of the README and the chapters has an existing target", () => {
   for (const { file, text } of [readme(), ...chapters()]) {
     for (const link of links(text)) {
       if (/^https:/.test(link)) continue;

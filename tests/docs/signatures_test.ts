@@ -256,7 +256,7 @@ function lineOf(
 for (const runner of RUNNERS) {
   const { language, probe } = runner;
   Deno.test({
-    name: `the function in ${language} accepts what it should alone`,
+    name: `the function in ${language} accepts only valid signatures`,
     ignore: !await present(`the function in ${language}`, probe),
     async fn() {
       await using folder = await temporaryFolder();
@@ -280,7 +280,7 @@ for (const runner of RUNNERS) {
   });
 }
 
-Deno.test("a delivery looks as the handbook shows it", async () => {
+Deno.test("a delivery has the form that the handbook shows", async () => {
   const { sent } = await delivered();
   const shown = SNIPPETS.find(({ language, code }) =>
     language === "xml" && code.startsWith("<event>")

@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import { writtenFiles } from "./written_tables.ts";
 
-Deno.test("the handbook's tables and settings are those of the service", () => {
+Deno.test("the handbook's tables and settings match the service", () => {
   for (const { file, text, written } of writtenFiles()) {
     assert(written === text, `${file.pathname}: run \`deno task docs\``);
   }

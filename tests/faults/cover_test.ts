@@ -26,7 +26,7 @@ Deno.test("a server that is away", async () => {
   await tryCell(stage, cell, { away });
 });
 
-Deno.test("pairwise() lets every two values meet", () => {
+Deno.test("pairwise() covers every pair of values", () => {
   const axes = [["a", "b", "c"], ["1", "2"], ["x", "y", "z"]];
   const rows = pairwise(axes, new Random(1));
   for (const a of axes[0]) {

@@ -5,7 +5,7 @@ import { FAULTS } from "./faults.ts";
 import { nameOf, tryCell } from "./matrix.ts";
 import { Stage } from "./stage.ts";
 
-Deno.test("things go wrong, for longer than most retries", async (t) => {
+Deno.test("faults outlast most retries", async (t) => {
   await using stage = await Stage.open();
   for (const cell of TRIED) {
     await t.step(nameOf(cell), async () => {

@@ -4,7 +4,7 @@ import { faultsOf, nameOf, Nursery, someOf } from "./nth_call.ts";
 
 const FAULTS = 12;
 
-Deno.test("any call of the database or the store may fail, and all goes on after it", async () => {
+Deno.test("any call of the database or the store may fail, and everything continues after it", async () => {
   await using nursery = await Nursery.open();
   const faults = someOf(faultsOf(await nursery.calls()), FAULTS);
   let reached = 0;

@@ -78,7 +78,7 @@ async function isReady({ url }: Service): Promise<boolean> {
   return response.status === 200;
 }
 
-Deno.test("beside a lock of another process the program answers, and continues after it", async () => {
+Deno.test("during a lock of another process the program answers, and continues after it", async () => {
   await using folder = await temporaryFolder();
   await using images = new ImageHost();
   await using service = await Service.start(folder.path);

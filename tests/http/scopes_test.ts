@@ -44,7 +44,7 @@ bothForms.test("each route for sellers says its scope", () => {
   assertEquals(others.filter(({ scope }) => scope !== undefined), []);
 });
 
-bothForms.test("each route opens to the scopes that it needs, and to no others", async () => {
+bothForms.test("each route accepts the scopes that it needs and no others", async () => {
   await using app = await boot({ config: { rateLimit: 0, operatorKey: "op" } });
   for (const scopes of ALL_SETS) {
     const { apiKey: key } = await app.app.db.write((tx) =>

@@ -47,7 +47,7 @@ const isSent = (app: TestApp) => () =>
   app.app.holders.inUse()["answers.bodies"] === undefined;
 
 for (const [what, prepare] of Object.entries(STREAMS)) {
-  bothEngines.test(`${what} arrive whole, and are streamed`, async () => {
+  bothEngines.test(`${what} arrive whole and are streamed`, async () => {
     await using app = await boot();
     const path = await prepare(app);
     const response = await begin(app, path);
@@ -84,7 +84,7 @@ for (const [what, prepare] of Object.entries(STREAMS)) {
   }
 }
 
-bothEngines.test("the refused products of an import that is deleted meanwhile break off", async () => {
+bothEngines.test("the stream of refused products breaks off if their import is deleted meanwhile", async () => {
   await using app = await boot();
   const path = await STREAMS["the refused products of an import"](app);
   const response = await begin(app, path);

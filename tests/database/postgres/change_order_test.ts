@@ -58,7 +58,7 @@ const WRITERS = `SELECT COUNT(DISTINCT pid) AS n FROM pg_locks
   WHERE relation = 'products'::regclass AND mode = 'RowExclusiveLock' AND granted
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-Deno.test("a change that commits late is not passed over", async () => {
+Deno.test("a change that commits late is not skipped", async () => {
   const commit = Promise.withResolvers<void>();
   let isHeld = false;
   await using service = await bootReplicas(server, [API]);
@@ -93,7 +93,7 @@ Deno.test("a change that commits late is not passed over", async () => {
   assertEquals([...before, ...after], ["A", "late"]);
 });
 
-Deno.test("a follower beside many writers misses no change and no tombstone", async () => {
+Deno.test("a follower misses no change and no tombstone while many write", async () => {
   const random = new Random(1);
   const pause = () =>
     new Promise<void>((resolve) => setTimeout(resolve, random.below(5)));
@@ -138,7 +138,7 @@ Deno.test("a follower beside many writers misses no change and no tombstone", as
   assert(times(10, (i) => `A-${4 * i}`).some((sku) => last.has(sku)));
 });
 
-Deno.test("cursors stay good when the server's transactions begin anew", async () => {
+Deno.test("cursors stay valid when the server's transaction ids restart", async () => {
   const url = await server.database();
   const folder = await Deno.makeTempDir({ dir: fastParent });
   const config = { roles: ["api"] as const, databaseUrl: url };
@@ -214,7 +214,7 @@ async function changeC(db: Db): Promise<void> {
   });
 }
 
-Deno.test("a process whose clock is slow gives no earlier times", async () => {
+Deno.test("a process whose clock is behind gives no earlier times", async () => {
   const url = await server.database();
   const [fast, slow] = await Promise.all(
     [5_000, -5_000].map((offset) =>

@@ -23,7 +23,7 @@ function times<T>(count: number, fn: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => fn(i));
 }
 
-Deno.test("an SKU is one product's, whichever process is asked", async () => {
+Deno.test("an SKU belongs to one product, whichever process is asked", async () => {
   await using service = await bootReplicas(server, [API, API, API]);
   const answers = await Promise.all(
     times(30, (i) =>
@@ -172,7 +172,7 @@ Deno.test("an event is taken once, whichever process is asked", async () => {
   assertEquals(sent.sort(), [...events].sort(), "each was sent once");
 });
 
-Deno.test("the last image makes an upload final, whichever process had it", async () => {
+Deno.test("the last image makes an upload final, whichever process fetched it", async () => {
   await using images = new ImageHost();
   await using service = await bootReplicas(server, [
     API,
@@ -209,7 +209,7 @@ Deno.test("the last image makes an upload final, whichever process had it", asyn
   }
 });
 
-Deno.test("the same new URLs can be asked for by two processes at once", async () => {
+Deno.test("two processes can ask for the same new URLs at once", async () => {
   await using images = new ImageHost();
   await using service = await bootReplicas(server, [
     API,
@@ -249,7 +249,7 @@ Deno.test("the same new URLs can be asked for by two processes at once", async (
   assertEquals(n, 60);
 });
 
-Deno.test("sellers that bring the same new images at once all have their way", async () => {
+Deno.test("sellers that send the same new images at once all succeed", async () => {
   await using service = await bootReplicas(server, [API, API, API]);
   await using host = new ImageHost();
   const keys = await Promise.all(
@@ -345,7 +345,7 @@ function untilNumberingWaits(service: Replicas): Promise<void> {
   }, "a numbering that waits");
 }
 
-Deno.test("an event whose commit takes long holds up no other one, and is listed behind it", async () => {
+Deno.test("an event whose commit is slow delays no other event, and is listed after it", async () => {
   await using service = await bootReplicas(server, [API, API]);
   const [, second] = service.apps;
   const { slow, hold } = await bootHeld(service);
@@ -379,7 +379,7 @@ Deno.test("two processes give different events different numbers", async () => {
   assertEquals((await pullEvents(first, "1")).ids, [two]);
 });
 
-Deno.test("a seller that pulls events while many processes hand them in misses none", async () => {
+Deno.test("a seller that pulls events misses none while many processes add them", async () => {
   const random = new Random(1);
   const pause = () =>
     new Promise<void>((resolve) => setTimeout(resolve, random.below(5)));

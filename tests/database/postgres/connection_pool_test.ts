@@ -11,7 +11,7 @@ import { systemClock } from "../../../src/deps.ts";
 /** No program listens there. */
 const settings = { host: "127.0.0.1", port: 1 };
 
-Deno.test("servers that change all the time are not tried for ever", async () => {
+Deno.test("servers that keep changing are not tried forever", async () => {
   let change: Parameters<Servers["onChange"]>[0];
   let changes = 0;
   const servers = {

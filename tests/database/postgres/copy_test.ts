@@ -65,7 +65,7 @@ Deno.test("copy-database: to PostgreSQL and back, killed on the way", async () =
   assertEquals(lines(round.stdout, "equal:"), all);
 });
 
-Deno.test("copy-database: a PostgreSQL in use, away, or of others is refused", async () => {
+Deno.test("copy-database: a PostgreSQL in use, unreachable or of another program is refused", async () => {
   await using folder = await temporaryFolder();
   await makeFilled(`${folder.path}/seller.db`, 3);
   const url = await server.database();
@@ -100,7 +100,7 @@ Deno.test("copy-database: a PostgreSQL in use, away, or of others is refused", a
   assert(!away.stderr.includes("hush"), "the password is told");
 });
 
-Deno.test("copy-database: a service goes on from where it was, on PostgreSQL", async () => {
+Deno.test("copy-database: a service continues on PostgreSQL from where it was", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   const added = await runProgram(["seller", "add", "acme", data]);

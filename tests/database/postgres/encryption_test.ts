@@ -7,7 +7,7 @@ import { PostgresServer } from "../../support/postgres.ts";
 
 const PASSWORD = "p@ss/word:?";
 
-Deno.test("a password and TLS, verified or not, as the URL says", async () => {
+Deno.test("a connection uses the password and TLS of the URL, verified or not", async () => {
   await using server = await PostgresServer.start({
     "server.crt": CERTIFICATE,
     "server.key": PRIVATE_KEY,

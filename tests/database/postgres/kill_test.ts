@@ -2,7 +2,7 @@
 import { assertGreater } from "@std/assert";
 import { crashCluster } from "../../crash/cluster_crash.ts";
 
-Deno.test("killed one by one, all at once and with their server, processes keep what they acknowledged", async () => {
+Deno.test("processes killed one by one, together and with their server keep what they acknowledged", async () => {
   const figures = await crashCluster({
     rounds: 1,
     roles: ["api", "api", "images", "webhooks"],

@@ -212,7 +212,7 @@ function stored(
 const PENDING = `SELECT i.state, i.lease_id, t.images_pending
   FROM images i CROSS JOIN transactions t WHERE t.images_pending > 0`;
 
-Deno.test("an image asked for while it settles is not waited for in vain", async () => {
+Deno.test("an upload that asks for an image while it settles does not wait forever", async () => {
   await using both = await Two.open();
   await both.one.write((tx) => both.upload(tx));
   const job = await both.claim(both.one);
@@ -224,7 +224,7 @@ Deno.test("an image asked for while it settles is not waited for in vain", async
   assertEquals(await both.rows(PENDING), []);
 });
 
-Deno.test("an image is settled once, also when its first holder reports late", async () => {
+Deno.test("an image is settled once, even if the first holder of its lease reports late", async () => {
   await using both = await Two.open();
   await both.one.write((tx) => both.upload(tx));
   const job = await both.claim(both.one);
@@ -258,7 +258,7 @@ Deno.test("an image is settled once, also when its first holder reports late", a
   );
 });
 
-Deno.test("an image that ends and a part of its import do not block each other", async () => {
+Deno.test("a settled image and a part of its import do not block each other", async () => {
   await using both = await Two.open();
   const sellerNo = both.seller.no;
   const [importId, productId] = [1, 2].map(() => deps.ids.uuid());
@@ -311,7 +311,7 @@ Deno.test("an image that ends and a part of its import do not block each other",
   );
 });
 
-Deno.test("images that end at once have no more room together than the quota leaves", async () => {
+Deno.test("images that finish at once stay within the quota together", async () => {
   await using both = await Two.open();
   const { one, two } = both;
   const urls = [URL_A, `${URL_A}?2`];
@@ -366,7 +366,7 @@ Deno.test("renewing leases and asking for their images do not block each other",
   assertEquals(calls, 3, "nobody had to begin again");
 });
 
-Deno.test("products of an image that changes again while the rest of them is told start anew", async () => {
+Deno.test("if an image changes again while its products are being updated, the update starts anew", async () => {
   await using both = await Two.open();
   const { one, two } = both;
   await one.write((tx) => both.upload(tx));
@@ -397,7 +397,7 @@ Deno.test("products of an image that changes again while the rest of them is tol
   ]);
 });
 
-Deno.test("others do not wait for all writes of one key", async () => {
+Deno.test("other writes do not wait for all writes of one key", async () => {
   const sizes: number[] = [];
   const committed = (_ms: number, writes: number) => void sizes.push(writes);
   const db = await openPostgres({
@@ -426,7 +426,7 @@ async function rowsRead(tx: Tx, table: string): Promise<number> {
   return read!.rows;
 }
 
-Deno.test("an upload reads only the products that it names, also with old statistics", async () => {
+Deno.test("an upload reads only the products that it names, even with stale statistics", async () => {
   await using both = await Two.open();
   const { no } =
     (await both.one.read((sql) =>
@@ -541,7 +541,7 @@ Deno.test("no event waits for a webhook that is deleted meanwhile", async () => 
   assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
 });
 
-Deno.test("numbering events reads only the events that it numbers, also with old statistics", async () => {
+Deno.test("numbering events reads only the events that it numbers, even with stale statistics", async () => {
   await using both = await Two.open();
   const { one, seller: { no } } = both;
   await one.write((tx) =>
@@ -623,7 +623,7 @@ Deno.test("a retry does not wait for a webhook that is deleted meanwhile", async
   assertEquals(await both.rows(STATES), [{ state: "cancelled" }]);
 });
 
-Deno.test("a claim skips rows that another one is claiming, and does not wait", async () => {
+Deno.test("a claim skips rows that another one is claiming and does not wait", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
   await one.write((tx) => putWebhook(tx, deps, seller.no, HOOK));

@@ -29,7 +29,7 @@ function event(reference: string) {
   };
 }
 
-Deno.test("while the server is away it is 503 for all, and then everything goes on", async () => {
+Deno.test("while the server is unreachable all requests are 503, then everything continues", async () => {
   await using falling = await PostgresServer.start();
   await using images = new ImageHost();
   await using sink = new WebhookSink();
@@ -100,7 +100,7 @@ Deno.test("while the server is away it is 503 for all, and then everything goes 
   assertEquals(count, { products: 3, transactions: 3 });
 });
 
-Deno.test("/readyz leaves out a backlog that cannot be counted, and does not wait for it", async () => {
+Deno.test("/readyz omits a backlog that cannot be counted and does not wait for it", async () => {
   await using service = await bootReplicas(server, [{ roles: ["api"] }], {
     config: { operatorKey: "operator" },
   });
@@ -190,7 +190,7 @@ Deno.test("many processes may start on an empty database at once", async () => {
   for (const db of all) await db.close();
 });
 
-Deno.test("a database of another program, a wrong name, port or encoding are refused", async () => {
+Deno.test("a database of another program and a wrong name, port or encoding are refused", async () => {
   const url = await server.database({ empty: true });
   await server.sql(
     new URL(url).pathname.slice(1),
@@ -208,7 +208,7 @@ Deno.test("a database of another program, a wrong name, port or encoding are ref
   assertEquals(await kindOf(server.url("latin")), "corrupt");
 });
 
-Deno.test("a wake-up reaches other processes, also after the connection broke", async () => {
+Deno.test("a wake-up reaches other processes, even after the connection broke", async () => {
   const url = await server.database();
   const one = await openPostgres({ url, connections: 2 });
   const two = await openPostgres({ url, connections: 2 });
@@ -253,7 +253,7 @@ Deno.test("a wake-up reaches other processes, also after the connection broke", 
   }
 });
 
-Deno.test("wake-ups go together while one is on its way", async () => {
+Deno.test("wake-ups are combined while one is on its way", async () => {
   const url = await server.database();
   const heard: string[] = [];
   const other = await connectTo(url);
@@ -284,7 +284,7 @@ Deno.test("wake-ups go together while one is on its way", async () => {
   }
 });
 
-Deno.test("after one connection fell silent, no other of before is used", async () => {
+Deno.test("after one connection falls silent, no other older connection is used", async () => {
   await using proxy = new Proxy(server.port);
   const url = new URL(await server.database());
   url.port = `${proxy.port}`;
@@ -318,7 +318,7 @@ Deno.test("after one connection fell silent, no other of before is used", async 
   }
 });
 
-Deno.test("writes behind a lock of another process do not wait for it in turn", async () => {
+Deno.test("writes behind a lock of another process wait at the same time", async () => {
   const url = await server.database();
   const timeouts = { lockWaitMs: 1_000 };
   const [holder, db] = await Promise.all([
@@ -395,7 +395,7 @@ Deno.test("a row that another process keeps locked delays only the write that ne
   }
 });
 
-Deno.test("a connection that falls silent is not listened to for ever", async () => {
+Deno.test("a silent connection is not listened to forever", async () => {
   await using server = await PostgresServer.start();
   await using proxy = new Proxy(server.port);
   const url = new URL(await server.database());
@@ -420,7 +420,7 @@ Deno.test("a connection that falls silent is not listened to for ever", async ()
   }
 });
 
-Deno.test("close() ends beside a server that is silent", async () => {
+Deno.test("close() ends although a server is silent", async () => {
   await using proxy = new Proxy(server.port);
   const url = new URL(await server.database());
   url.port = `${proxy.port}`;
@@ -433,7 +433,7 @@ Deno.test("close() ends beside a server that is silent", async () => {
   await passing(clock, db.close());
 });
 
-Deno.test("a server that is silent when it is to be listened to is given up", async () => {
+Deno.test("LISTEN on a silent server is given up", async () => {
   await using proxy = new Proxy(server.port);
   const url = new URL(await server.database());
   url.port = `${proxy.port}`;

@@ -6,7 +6,7 @@ import { sharedServer } from "../../support/postgres.ts";
 
 const server = await sharedServer();
 
-Deno.test("no statement with an index reads a whole table because it was small once", async () => {
+Deno.test("no statement with an index scans a table that was small when it was planned", async () => {
   const url = await server.database();
   // PostgreSQL's statistics show each table as small as possible.
   await server.sql(new URL(url).pathname.slice(1), "ANALYZE");

@@ -60,7 +60,7 @@ class Two implements AsyncDisposable {
 const count = (db: Db) =>
   db.write((tx) => tx.run("UPDATE change_counter SET n = n + 1", [], "any"));
 
-Deno.test("the host that accepts writes is used, in any order, and none if there is none", async () => {
+Deno.test("the host that accepts writes is used in any order of hosts, and none if none does", async () => {
   await using two = await Two.start();
   for (const order of [[0, 1], [1, 0], [0]]) {
     const db = await openPostgres({ url: two.url(...order) });
@@ -76,7 +76,7 @@ Deno.test("the host that accepts writes is used, in any order, and none if there
   assertEquals(error.message, `127.0.0.1:${port}: it refuses writes`);
 });
 
-Deno.test("when writes are refused, open connections are left for the host that accepts writes", async () => {
+Deno.test("when a host refuses writes, its connections are replaced by ones to the host that accepts them", async () => {
   await using two = await Two.start();
   const db = await openPostgres({ url: two.url(0, 1), connections: 4 });
   try {
@@ -95,7 +95,7 @@ Deno.test("when writes are refused, open connections are left for the host that 
   }
 });
 
-Deno.test("a host that is found after the end is not used", async () => {
+Deno.test("a host found after close() is not used", async () => {
   await using two = await Two.start();
   const db = await openPostgres({ url: two.url(0, 1) });
   await Promise.all([two.readBy(db), count(db)]);
@@ -110,7 +110,7 @@ Deno.test("a host that is found after the end is not used", async () => {
   await two.servers[1].sql("postgres", "SELECT pg_sleep(0.5)");
 });
 
-Deno.test("a host that hangs is left for one that accepts writes, with what waits for it", async () => {
+Deno.test("waiting statements move from a host that hangs to one that accepts writes", async () => {
   await using two = await Two.start();
   const clock = new TestClock();
   const url = two.url(0, 1);
@@ -139,7 +139,7 @@ Deno.test("a host that hangs is left for one that accepts writes, with what wait
   }
 });
 
-Deno.test("a commit that the standby did not confirm is not acknowledged", async () => {
+Deno.test("a commit is not acknowledged before the standby confirms it", async () => {
   await using server = await PostgresServer.start({}, {
     wal_level: "replica",
     max_wal_senders: "1",
@@ -163,7 +163,7 @@ Deno.test("a commit that the standby did not confirm is not acknowledged", async
   }
 });
 
-Deno.test("the standby takes over from a killed primary: 503 until then, and nothing lost", async () => {
+Deno.test("the standby takes over from a killed primary: 503 until then, and nothing is lost", async () => {
   await using servers = await ReplicatedServers.start();
   const { primary, standby } = servers;
   const database = new URL(await primary.database()).pathname;

@@ -44,7 +44,7 @@ Deno.test("a statement that its write did not await undoes no other write", asyn
   assertEquals([await valueOf(db), calls], [1, 2]);
 });
 
-Deno.test("a write that others undo again and again is soon run by itself", async () => {
+Deno.test("a write that others undo repeatedly soon runs alone", async () => {
   await using opened = await open();
   const { db } = opened;
   let calls = 0;
@@ -69,7 +69,7 @@ Deno.test("a write that others undo again and again is soon run by itself", asyn
   assertEquals(await valueOf(db), 1);
 });
 
-Deno.test("writes that full transactions have left begin beside them", async () => {
+Deno.test("writes left out of full transactions begin in parallel", async () => {
   const clock = new TestClock();
   await using opened = await open({ connections: 20, clock });
   const { db } = opened;
@@ -95,7 +95,7 @@ Deno.test("writes that full transactions have left begin beside them", async () 
   }
 });
 
-Deno.test("a write behind one that runs by itself begins beside it", async () => {
+Deno.test("a write behind one that runs alone begins in parallel", async () => {
   const clock = new TestClock();
   await using opened = await open({ connections: 8, clock });
   const { db } = opened;

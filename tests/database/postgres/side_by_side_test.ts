@@ -138,7 +138,7 @@ Deno.test("writes of other products of the seller do not wait", async () => {
   });
 });
 
-Deno.test("an attribute is judged by what an earlier write of the product made of it", async () => {
+Deno.test("an attribute is validated after an earlier write of its product", async () => {
   await using held = await Held.open();
   await set(held.app, "A", "compare_at_price", 300);
   const { first, second, waited } = await held.run(
@@ -148,7 +148,7 @@ Deno.test("an attribute is judged by what an earlier write of the product made o
   assertEquals([first.status, waited, second.status], [204, true, 422]);
 });
 
-Deno.test("an upload is planned by what an earlier write of the product made of it, and the other way round", async () => {
+Deno.test("an upload is planned after an earlier update of its product, and an update after an upload", async () => {
   await using held = await Held.open();
   await set(held.app, "A", "compare_at_price", 300);
   const upload = await held.run(
@@ -168,7 +168,7 @@ Deno.test("an upload is planned by what an earlier write of the product made of 
   assertEquals([update.waited, update.second.status], [true, 422]);
 });
 
-Deno.test("a deletion and an upload of the product come one after the other", async () => {
+Deno.test("a deletion and an upload of the product run in turn", async () => {
   await using held = await Held.open();
   const { first, second, waited } = await held.run(
     (app) => app.call("/seller_api/products/A", { method: "DELETE" }),
@@ -201,7 +201,7 @@ Deno.test("an upload waits for one of the same products before it reads them", a
   assertEquals([first.status, second.status, lock], [200, 200, "advisory"]);
 });
 
-Deno.test("a SKU that two products take at once is one product's", async () => {
+Deno.test("an SKU that two products take at once goes to one of them", async () => {
   await using held = await Held.open();
   const { first, second, waited } = await held.run(
     (app) => set(app, "A", "sku", "same"),
@@ -211,7 +211,7 @@ Deno.test("a SKU that two products take at once is one product's", async () => {
   assert(second.text.includes("sku_taken"), second.text);
 });
 
-Deno.test("a SKU is found while another product gives it up and a third takes it", async () => {
+Deno.test("an SKU is found while one product releases it and another takes it", async () => {
   await using held = await Held.open();
   const ids = new Map<string, string>();
   for (const sku of ["A", "B"]) {

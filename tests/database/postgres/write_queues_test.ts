@@ -424,7 +424,7 @@ async function turn(): Promise<void> {
   for (let n = 0; n < 30; n++) await null;
 }
 
-Deno.test("whatever becomes of transactions, every write is settled as it deserves, and soon", async () => {
+Deno.test("whatever happens to transactions, every write soon gets the right result", async () => {
   const first = seedFrom(Deno.env.get("WRITES_SEED"));
   for (let seed = first; seed < first + SEEDS; seed++) {
     try {

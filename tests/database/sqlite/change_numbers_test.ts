@@ -82,7 +82,7 @@ function order(db: Db): Promise<[string, number, number][]> {
   });
 }
 
-Deno.test("numbers and times grow through processes, starts and a clock that goes back", async () => {
+Deno.test("numbers and times increase across processes, starts and a clock set back", async () => {
   await using catalogue = new Catalogue();
   const { time } = catalogue;
   const one = await catalogue.open();
@@ -106,7 +106,7 @@ Deno.test("numbers and times grow through processes, starts and a clock that goe
   ]);
 });
 
-Deno.test("a time that another engine or version stored is not gone behind", async () => {
+Deno.test("times never fall below one stored by another engine or version", async () => {
   await using catalogue = new Catalogue();
   const db = await catalogue.open();
   await catalogue.fill(db, ["A", "B"]);
@@ -127,7 +127,7 @@ Deno.test("a time that another engine or version stored is not gone behind", asy
   assertEquals([sku, number, at], ["A", later * 1_000 + 1, later]);
 });
 
-Deno.test("an attribute update writes the page of its product and one more", async () => {
+Deno.test("an attribute update writes two database pages: its product's and one more", async () => {
   await using catalogue = new Catalogue();
   const db = await catalogue.open();
   await catalogue.fill(db, Array.from({ length: 30 }, (_, n) => `P-${n}`));

@@ -48,7 +48,7 @@ class Store implements AsyncDisposable {
   }
 }
 
-Deno.test("reads go on after one of which the end failed, and see what is new", async () => {
+Deno.test("reads continue after one whose end failed, and see new rows", async () => {
   await using store = await Store.open();
   const { db } = store;
   store.failNext("SQLITE_BUSY", ({ sql }) => sql === "COMMIT");
@@ -74,7 +74,7 @@ Deno.test("a read that fails has no effect on later ones", async () => {
   assertEquals(await read(), [{ n: 0 }]);
 });
 
-Deno.test("after a failure at which SQLite undoes a transaction, the rest of its write fails for the same reason", async () => {
+Deno.test("after an error that rolls back the transaction, the rest of the write fails with that error", async () => {
   await using store = await Store.open();
   const { db } = store;
   store.failNext("SQLITE_IOERR", ({ sql }) => sql.startsWith("SELECT"));
@@ -91,7 +91,7 @@ Deno.test("after a failure at which SQLite undoes a transaction, the rest of its
   assertEquals(await valueOf(db), 1);
 });
 
-Deno.test("writes go on after one that could not be rolled back, and nothing of it is stored", async () => {
+Deno.test("writes continue after one that could not be rolled back, and nothing of it is stored", async () => {
   await using store = await Store.open();
   const { db } = store;
   store.fail = ({ sql }) =>
@@ -128,7 +128,7 @@ Deno.test("a rollback that failed is repeated, so that other processes get the l
   assertEquals(await valueOf(db), 1);
 });
 
-Deno.test("close() closes both connections, also where one fails", async () => {
+Deno.test("close() closes both connections, even if one fails", async () => {
   await using store = await Store.open();
   store.failNext("SQLITE_BUSY", ({ method }) => method === "close");
   await assertRejects(() => store.db.close());

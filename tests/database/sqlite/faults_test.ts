@@ -24,7 +24,7 @@ async function pages(app: TestApp, most?: number): Promise<number> {
   return row!.page_count;
 }
 
-Deno.test("on a full disk, writes are refused whole, reads go on, and it recovers", async () => {
+Deno.test("on a full disk writes are refused whole and reads continue; writes recover", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({
@@ -137,7 +137,7 @@ class Shop implements AsyncDisposable {
   }
 }
 
-Deno.test("when the clock jumps back an hour, what is under way and what is new go on", async () => {
+Deno.test("when the clock jumps back an hour, running and new work continues", async () => {
   await using shop = await Shop.open();
   const { app, images, sink } = shop;
   const first = await shop.upload("A", "/good/a.png", "key-1");

@@ -68,7 +68,7 @@ Deno.test("only its owner can read a database, old or new", async () => {
   await again.close();
 });
 
-Deno.test("a file that cannot be looked at is not called missing", async () => {
+Deno.test("a file that cannot be examined is not called missing", async () => {
   await using folder = await temporaryFolder();
   const place = { databaseUrl: null, databasePool: 2, databaseShards: 32 };
   const kind = (dataDir: string) => kindOf(openDatabase({ ...place, dataDir }));
@@ -79,7 +79,7 @@ Deno.test("a file that cannot be looked at is not called missing", async () => {
   assertEquals(await kind(folder.path), "readonly");
 });
 
-Deno.test("nothing is written to a file that was removed or replaced 10 ms ago", async () => {
+Deno.test("nothing is written to a file removed or replaced 10 ms ago", async () => {
   await using folder = await temporaryFolder();
   const file = `${folder.path}/seller.db`;
   const clock = new TestClock();
@@ -102,7 +102,7 @@ Deno.test("nothing is written to a file that was removed or replaced 10 ms ago",
 });
 
 for (const companion of ["-wal", "-shm"]) {
-  Deno.test(`a process whose ${companion} file was removed loses nothing, and uses it no more`, async () => {
+  Deno.test(`a process whose ${companion} file was removed loses nothing and stops using it`, async () => {
     await using folder = await temporaryFolder();
     const file = `${folder.path}/seller.db`;
     const clock = new TestClock();
@@ -123,7 +123,7 @@ for (const companion of ["-wal", "-shm"]) {
   });
 }
 
-Deno.test("a commit that fails stores nothing of what it is about", async () => {
+Deno.test("a failed commit stores nothing", async () => {
   await using folder = await temporaryFolder();
   let fault: "full" | null = null;
   const beforeCommit = () => {

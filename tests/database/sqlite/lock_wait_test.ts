@@ -79,7 +79,7 @@ class Outcome {
 }
 
 for (const lock of ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"]) {
-  Deno.test(`beside ${lock} reads continue, and writes wait until their time limit`, async () => {
+  Deno.test(`during ${lock} reads continue, and writes wait until their time limit`, async () => {
     await using shared = await Shared.open();
     const { db, clock } = shared;
     shared.lock(lock);
@@ -98,7 +98,7 @@ for (const lock of ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"]) {
   });
 }
 
-Deno.test("a write is refused 5 s after its request, also behind other writes", async () => {
+Deno.test("a write is refused 5 s after its request, even behind other writes", async () => {
   await using shared = await Shared.open();
   const { db, clock } = shared;
   shared.lock("BEGIN IMMEDIATE");
@@ -122,7 +122,7 @@ Deno.test("a write is refused 5 s after its request, also behind other writes", 
   assertEquals(await valueOf(db), 1);
 });
 
-Deno.test("in a hurry, nothing waits for a lock for more than a second", async () => {
+Deno.test("after shortenLockWaits() nothing waits for a lock for more than a second", async () => {
   await using shared = await Shared.open();
   const { db, clock } = shared;
   shared.lock("BEGIN IMMEDIATE");
@@ -144,7 +144,7 @@ Deno.test("in a hurry, nothing waits for a lock for more than a second", async (
   }
 });
 
-Deno.test("other heavy work has its turns while heavy writes wait", async () => {
+Deno.test("other heavy work gets its turns while heavy writes wait", async () => {
   const heavy = heavyWorkList({
     clock: { monotonic: () => 0 },
     yieldToIo: () => Promise.resolve(),
@@ -162,7 +162,7 @@ Deno.test("other heavy work has its turns while heavy writes wait", async () => 
   await shared.advanceUntil(() => write.isSettled);
 });
 
-Deno.test("a heavy write is not overtaken for ever where two processes write", async () => {
+Deno.test("a heavy write is not overtaken forever while two processes write", async () => {
   await using shared = new Shared();
   const { clock } = shared;
   const sleep = (ms: number) =>
@@ -220,7 +220,7 @@ Deno.test("the queue behind a lock is bounded", async () => {
   assertEquals(await valueOf(db), 10_000);
 });
 
-Deno.test("writes that are made again wait for a lock, too", async () => {
+Deno.test("retried writes wait for a lock, too", async () => {
   await using shared = await Shared.open();
   const { db, clock } = shared;
   let calls = 0;
@@ -249,7 +249,7 @@ Deno.test("writes that are made again wait for a lock, too", async () => {
   assertEquals(await valueOf(db), 11);
 });
 
-Deno.test("what has its schema is opened beside a lock", async () => {
+Deno.test("a database that has its schema opens despite a lock", async () => {
   await using shared = await Shared.open();
   shared.lock("BEGIN IMMEDIATE");
   const second = await shared.openDb();
@@ -274,7 +274,7 @@ Deno.test("opening a database waits for a lock, logs that, and ends at its signa
   assertEquals(await valueOf(shared.db), 0);
 });
 
-Deno.test("a file that another process has for itself alone is waited for", async () => {
+Deno.test("opening waits for a file that another process has locked exclusively", async () => {
   await using shared = await Shared.open();
   await shared.db.close();
   shared.lock(

@@ -70,7 +70,7 @@ Deno.test("imports: a list finds the undo of each by an index", async () => {
   ]);
 });
 
-Deno.test("images: no look goes through the whole queue", async () => {
+Deno.test("images: no query scans the whole queue", async () => {
   await using hand = new ImageBench();
   await hand.upload(["https://images.example/a.png"]);
   const plans = await hand.db.read(async (sql) => {
@@ -107,7 +107,7 @@ Deno.test("images: no look goes through the whole queue", async () => {
   assert(plans.length >= 12, plans.join("\n"));
 });
 
-Deno.test("images: no end reads all that wait for it", async () => {
+Deno.test("images: settling an image does not read all uploads that wait for it", async () => {
   await using hand = new ImageBench();
   await hand.upload(["https://images.example/a.png"]);
   const [row] = await hand.db.read((sql) =>
@@ -179,7 +179,7 @@ const ANY_PRODUCT = {
   images: null,
 };
 
-Deno.test("lists of products find their rows in an index, in its order", async () => {
+Deno.test("lists of products read their rows in index order", async () => {
   await using bench = await WebhookBench.open();
   const place = { after: "", limit: 1 };
   const [status, updatedSince] = ["paused" as const, 1];
@@ -252,7 +252,7 @@ Deno.test("each row of changes of a price is found by its whole key", async () =
   ]);
 });
 
-Deno.test("lists of events find their rows in an index, in its order", async () => {
+Deno.test("lists of events read their rows in index order", async () => {
   await using bench = await WebhookBench.open();
   const trigger = "order_paid";
   const period = { since: 0, until: 1 };
@@ -285,7 +285,7 @@ Deno.test("lists of events find their rows in an index, in its order", async () 
   ]);
 });
 
-Deno.test("a seller's deliveries are found in an index, trigger by trigger", async () => {
+Deno.test("a seller's deliveries are found by an index, trigger by trigger", async () => {
   await using bench = await WebhookBench.open();
   const choice = {
     sellerNo: 1,
@@ -314,7 +314,7 @@ Deno.test("a seller's deliveries are found in an index, trigger by trigger", asy
   assert(one.some((d) => /^SEARCH events /.test(d) && d.includes(key)), one[0]);
 });
 
-Deno.test("no statement of the queue looks at every delivery", async () => {
+Deno.test("no statement of the queue scans every delivery", async () => {
   await using bench = await WebhookBench.open();
   const claim = {
     sellerNo: 1,

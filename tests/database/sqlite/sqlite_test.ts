@@ -47,7 +47,7 @@ class Store implements AsyncDisposable {
   }
 }
 
-Deno.test("a disk that fails is not called full alone", () => {
+Deno.test("a failing disk is reported as full or failing", () => {
   for (const message of ["disk I/O error", "database or disk is full"]) {
     const error = Object.assign(new Error(message), {
       code: "ERR_SQLITE_ERROR",
@@ -97,7 +97,7 @@ Deno.test("writes that wait together share a commit, in their order", async () =
   assertEquals(await valueOf(db), 40);
 });
 
-Deno.test("SQLite: one client that writes alone does not wait for others, and two share a commit again", async () => {
+Deno.test("SQLite: a single client's write does not wait for others, and two clients share a commit again", async () => {
   await using folder = await temporaryFolder();
   // Commits take no time by this clock, so there are no pauses after them.
   const db = await openSqlite(`${folder.path}/seller.db`, {
@@ -147,7 +147,7 @@ Deno.test("a full disk rejects every write of the group and recovers", async () 
   await db.write(fill);
 });
 
-Deno.test("a full disk that undoes a transaction leaves nothing of it behind", async () => {
+Deno.test("a transaction that a full disk rolled back leaves nothing", async () => {
   await using store = await Store.open();
   const { db } = store;
   await db.write(async (tx) => {
@@ -186,7 +186,7 @@ Deno.test("a full disk that undoes a transaction leaves nothing of it behind", a
   ]);
 });
 
-Deno.test("a newer, a foreign and a broken file are refused, each by name", async () => {
+Deno.test("newer, foreign and broken files are refused, each with its reason", async () => {
   await using store = await Store.open();
   await store.db.close();
   const kindOf = async (file: string, migrations = COUNTERS) =>
@@ -205,7 +205,7 @@ Deno.test("a newer, a foreign and a broken file are refused, each by name", asyn
   await store.reopen();
 });
 
-Deno.test("an opening writes nothing to a file that has its schema", async () => {
+Deno.test("opening writes nothing to a file that has its schema", async () => {
   await using store = await Store.open();
   await store.db.write(add());
   const other = new DatabaseSync(store.file, { readOnly: true });
@@ -218,7 +218,7 @@ Deno.test("an opening writes nothing to a file that has its schema", async () =>
   other.close();
 });
 
-Deno.test("a backup is whole, taken under writes, and never overwrites", async () => {
+Deno.test("a backup taken during writes is whole and never overwrites", async () => {
   await using store = await Store.open();
   const { db } = store;
   const writes = Array.from({ length: 100 }, () => db.write(add()));
@@ -236,7 +236,7 @@ Deno.test("a backup is whole, taken under writes, and never overwrites", async (
   await assertRejects(() => db.backup(file), Deno.errors.AlreadyExists);
 });
 
-Deno.test("SQLite: others have their turn between commits that take long", async () => {
+Deno.test("SQLite: others get a turn between slow commits", async () => {
   const folder = Deno.makeTempDirSync({ dir: fastParent });
   let commits = 0;
   const beforeCommit = () => {
@@ -309,7 +309,7 @@ Deno.test("SQLite: a write that fails before it wrote does not repeat the others
   assertEquals(await valueOf(store.db), 6);
 });
 
-Deno.test("SQLite: what is around a write that fails shares two commits", async () => {
+Deno.test("SQLite: the writes around a failed one share two commits", async () => {
   await using store = await Store.open();
   const { db } = store;
   let calls = 0;
@@ -361,7 +361,7 @@ Deno.test("a log in use has its full length at once, and what is committed survi
   assertEquals(stored, { n: 4 });
 });
 
-Deno.test("a log that grew beside a long reader shrinks when the reader has ended", async () => {
+Deno.test("a log that grew during a long read shrinks after the read", async () => {
   await using store = await Store.open();
   const { db, file } = store;
   const rewrite = async (times: number) => {
@@ -384,7 +384,7 @@ Deno.test("a log that grew beside a long reader shrinks when the reader has ende
   assert((await db.sizes()).wal <= usual, "as long as ever");
 });
 
-Deno.test("a long write lets reads and other work run, and is whole all the same", async () => {
+Deno.test("a long write lets reads and other work run, and is still atomic", async () => {
   await using folder = await temporaryFolder();
   let now = 0;
   const clock = { ...systemClock, monotonic: () => now += 5 };

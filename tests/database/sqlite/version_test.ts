@@ -4,13 +4,13 @@ import {
   sqliteVersion,
 } from "../../../src/database/sqlite/version.ts";
 
-Deno.test("the SQLite of this runtime is told, and has no WAL-reset bug", () => {
+Deno.test("the version of this runtime's SQLite is reported and has no WAL-reset bug", () => {
   const version = sqliteVersion();
   assert(/^3\.\d+\.\d+$/.test(version), version);
   assertEquals(hasWalResetBug(version), false);
 });
 
-Deno.test("SQLite from 3.7.0 to 3.51.2 has the WAL-reset bug, but for its repaired releases", () => {
+Deno.test("SQLite from 3.7.0 to 3.51.2 has the WAL-reset bug, except the repaired releases", () => {
   for (
     const [version, affected] of [
       ["3.6.23", false],

@@ -271,7 +271,7 @@ Deno.test("a seller has at most 64 waiting requests, streams included", async ()
   assert(answers.every((status) => [200, 429].includes(status)), `${answers}`);
 });
 
-Deno.test("a seller at its limits does not slow another one", async () => {
+Deno.test("a seller at its limits does not slow others", async () => {
   await using app = await boot({ config: { rateLimit: 600 } });
   const other = await app.addSeller("other");
   await using slow = new SlowPosts(app);
@@ -306,7 +306,7 @@ Deno.test("a seller at its limits does not slow another one", async () => {
   assertLess(times[5], 1_000, `${times}`);
 });
 
-Deno.test("an address that tries keys is answered 429, and a valid key still works", async () => {
+Deno.test("an address that tries keys gets 429, and a valid key still works", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({

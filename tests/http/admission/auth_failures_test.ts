@@ -12,7 +12,7 @@ function addressOf(forwarded: string | null, proxies: number): string {
   return clientAddress(request, "192.0.2.1", proxies);
 }
 
-Deno.test("the client's address is the one that the outermost trusted proxy saw", () => {
+Deno.test("the client's address is what the outermost trusted proxy saw", () => {
   for (
     const [forwarded, proxies, address] of [
       [null, 0, "192.0.2.1"],

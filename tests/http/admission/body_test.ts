@@ -53,7 +53,7 @@ Deno.test("a body that is not complete in time is refused", async () => {
   await assertRejects(() => read, ServiceError, "30 s");
 });
 
-Deno.test("a body is not late because this process stalled", async () => {
+Deno.test("a stall of this process does not make a body late", async () => {
   const { clock, read, send, end } = halfSent();
   await send("<products>");
   clock.leap(40_000);
@@ -133,7 +133,7 @@ for (
   });
 }
 
-Deno.test("gzip is inflated in turns, a few chunks in each", async () => {
+Deno.test("gzip is inflated in turns of a few chunks", async () => {
   const size = 4 * 1_024 * 1_024;
   let turns = 0;
   const blocks = await readBody(

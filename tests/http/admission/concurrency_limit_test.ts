@@ -26,7 +26,7 @@ function budgetOf(bytes: number) {
   return { quota, open };
 }
 
-Deno.test("a quota is never exceeded, leaves room to newcomers, names whose limit was reached, and is whole in the end", () => {
+Deno.test("a quota is never exceeded, leaves room for newcomers, names the limit reached, and ends whole", () => {
   for (let seed = 0; seed < 500; seed++) {
     const random = new Random(seed);
     const total = 1 + random.below(100);
@@ -67,7 +67,7 @@ Deno.test("a quota is never exceeded, leaves room to newcomers, names whose limi
   }
 });
 
-Deno.test("a seller has a quarter of the budget, which is released", () => {
+Deno.test("a seller may use a quarter of the budget and releases it", () => {
   const budget = budgetOf(400);
   {
     using share = budget.open("a");
@@ -84,7 +84,7 @@ Deno.test("a seller has a quarter of the budget, which is released", () => {
   again.take(100);
 });
 
-Deno.test("an owner has as much room as any number of others that take all they can", () => {
+Deno.test("an owner has as much room as any number of greedy others", () => {
   const total = 200;
   for (let sellers = 1; sellers < 20; sellers++) {
     const budget = budgetOf(total);
@@ -111,7 +111,7 @@ Deno.test("an owner has as much room as any number of others that take all they 
   }
 });
 
-Deno.test("whatever is taken and given back, nothing is lost", () => {
+Deno.test("in any order of takes and returns nothing is lost", () => {
   const random = new Random(1);
   const { quota, open } = budgetOf(1_000);
   const shares = Array.from({ length: 50 }, (_, n) => open(`${n % 7}`));

@@ -158,7 +158,7 @@ Deno.test("an upload behind a slow one is answered, and its Idempotency-Key repe
   );
 });
 
-Deno.test("uploads that wait for each other are answered as the service stops", async () => {
+Deno.test("uploads that wait for each other are answered during shutdown", async () => {
   await using held = await bootHeld();
   const [first, second] = await held.twoUploads();
   const closed = held.app.app.close();
@@ -169,7 +169,7 @@ Deno.test("uploads that wait for each other are answered as the service stops", 
   await inTime(closed, "the end of the service");
 });
 
-Deno.test("lists that wait as the service stops are answered", async () => {
+Deno.test("lists that wait during shutdown are answered", async () => {
   await using held = await bootHeld();
   const lists = await held.fourLists();
   const closed = held.app.app.close();
@@ -181,7 +181,7 @@ Deno.test("lists that wait as the service stops are answered", async () => {
   await inTime(closed, "the end of the service");
 });
 
-Deno.test("lists that wait when the service ends are 503", async () => {
+Deno.test("lists that still wait when shutdown ends are 503", async () => {
   await using held = await bootHeld();
   const lists = await held.fourLists();
   const closed = held.app.app.close();
@@ -200,7 +200,7 @@ Deno.test("lists that wait when the service ends are 503", async () => {
   await inTime(closed, "the end of the service");
 });
 
-Deno.test("work that waits beside a free slot for a second makes the service unready", async () => {
+Deno.test("work that waits for a second despite a free slot makes the service unready", async () => {
   await using held = await bootHeld();
   const { app, clock, pauses } = held;
   const ready = () => app.call("/readyz", { key: "operator" });

@@ -26,7 +26,7 @@ Deno.test("other requests are answered while long documents are read", async () 
   assertEquals(order.slice(2).sort(), ["A 200", "B 200"]);
 });
 
-bothForms.test("changes go on while 16 MiB in one upload are read", async () => {
+bothForms.test("changes continue while an upload of 16 MiB is read", async () => {
   await using app = await boot();
   const key = await app.addSeller("other");
   const document = `<products>${product("A")}</products>`;
@@ -91,7 +91,7 @@ const long = (element: string) =>
     `<products>${element}${" ".repeat(LENGTH)}</products>`,
   );
 
-Deno.test("the bytes of a document are freed as soon as it is read", async () => {
+Deno.test("the bytes of a document are freed as soon as it is parsed", async () => {
   await using host = new ImageHost();
   await using app = await boot();
   using freed = new Freed();
@@ -106,7 +106,7 @@ Deno.test("the bytes of a document are freed as soon as it is read", async () =>
   assertGreater(freedAtHead, LENGTH);
 });
 
-Deno.test("the bytes of a document that is not read are freed with its answer", async () => {
+Deno.test("the bytes of a document that is not parsed are freed with its answer", async () => {
   await using app = await boot();
   using freed = new Freed();
   for (const query of ["&accept=none", "&accept=valid"]) {

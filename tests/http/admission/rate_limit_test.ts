@@ -56,7 +56,7 @@ Deno.test("at every limit the request after an expensive one is allowed after ex
   }
 });
 
-Deno.test("a client that sends when Retry-After says so is never refused, however long", () => {
+Deno.test("a client that obeys Retry-After is never refused, however long it runs", () => {
   for (let perMinute = 1; perMinute <= 60; perMinute++) {
     const rate = rateFor(perMinute);
     const clock = new TestClock(perMinute * 0.1);
@@ -84,7 +84,7 @@ Deno.test("expensive requests stay within the rate", () => {
   assertEquals(taken, 6 + 600);
 });
 
-Deno.test("the headers name both limits and what is left of each", () => {
+Deno.test("the headers have both limits and what remains of each", () => {
   const limiter = new RateLimiter(new TestClock());
   const rate = rateFor(1_200);
   limiter.take("a", 20, rate);

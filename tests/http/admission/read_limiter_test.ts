@@ -115,7 +115,7 @@ async function interleave(seed: number): Promise<void> {
   assertEquals(holders.inUse(), {});
 }
 
-Deno.test("in any order of events every read ends, and none waits that may run", async () => {
+Deno.test("in any order of events every read ends, and no read waits that could run", async () => {
   for (let seed = 0; seed < 300; seed++) {
     try {
       await interleave(seed);

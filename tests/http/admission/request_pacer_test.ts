@@ -13,7 +13,7 @@ import { boot, product } from "../../support/app.ts";
 import { inTime, TestClock, until } from "../../support/clock.ts";
 import { gate } from "../../support/webhook_sink.ts";
 
-Deno.test("a few requests of an owner begin at once, as many after each look for others", async () => {
+Deno.test("a few requests of an owner begin at once, and as many after each check for others", async () => {
   let look = Promise.withResolvers<void>();
   const clock = new TestClock();
   const yieldToIo = () => look.promise;
@@ -44,7 +44,7 @@ Deno.test("a few requests of an owner begin at once, as many after each look for
   assertEquals(pacer.inUse(), { waiting: 0 });
 });
 
-Deno.test("requests of an owner that take long one after the other let others in, too", async () => {
+Deno.test("a series of slow requests of one owner lets others in, too", async () => {
   const clock = new TestClock();
   let looks = 0;
   const yieldToIo = () => Promise.resolve(void looks++);
@@ -96,7 +96,7 @@ for (const path of ["/metrics", "/docs/api", "/seller_api/keys"]) {
   });
 }
 
-Deno.test("updates of one value that arrive at once all begin at once: they share a commit", async () => {
+Deno.test("updates of one value that arrive together begin together and share a commit", async () => {
   const { yieldToIo } = systemDeps("error");
   const { opened, open } = gate();
   let isShut = false;

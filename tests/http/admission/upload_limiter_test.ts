@@ -61,7 +61,7 @@ class Bench {
   }
 }
 
-Deno.test("a seller without an upload in progress waits for a slot, which is given back at any end of the wait", async () => {
+Deno.test("a seller without an upload in progress waits for a slot, which is returned however the wait ends", async () => {
   const bench = new Bench();
   const sellers = await bench.fill();
   const taken = bench.quota.acquired;
@@ -99,7 +99,7 @@ Deno.test("the seller whose latest slot was longest ago is next", async () => {
   assertEquals(bench.waiting, []);
 });
 
-Deno.test("an upload waits for seconds, then it is refused; one of each seller waits, and none when the service stops", async () => {
+Deno.test("an upload waits some seconds, then is refused; one per seller waits, and none during shutdown", async () => {
   const bench = new Bench();
   await bench.fill();
   assertEquals(await bench.ask("late"), "waits");
@@ -154,7 +154,7 @@ async function interleave(seed: number): Promise<void> {
   assertEquals(clock.waiting, 0);
 }
 
-Deno.test("in any order of events every upload is answered, and none waits beside a free slot", async () => {
+Deno.test("in any order of events every upload is answered, and none waits despite a free slot", async () => {
   for (let seed = 0; seed < 40; seed++) {
     try {
       await interleave(seed);

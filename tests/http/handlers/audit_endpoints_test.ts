@@ -25,7 +25,7 @@ async function insert(
   );
 }
 
-contract.test("audit: entries are found by time, who and seller", async () => {
+contract.test("audit: entries are found by time, actor and seller", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const began = Date.now();
   const day = 86_400_000;

@@ -4,7 +4,7 @@ import { boot } from "../../support/app.ts";
 
 const PATH = "/.well-known/security.txt";
 
-Deno.test("security.txt names whom the operator set, as in RFC 9116", async () => {
+Deno.test("security.txt names the operator's contacts, as in RFC 9116", async () => {
   const securityContact = "mailto:security@example.com";
   await using app = await boot({ config: { securityContact } });
   const { status, headers, text } = await app.call(PATH, { key: null });
@@ -19,7 +19,7 @@ Deno.test("security.txt names whom the operator set, as in RFC 9116", async () =
   assertEquals([days > 170, days < 366], [true, true]);
 });
 
-Deno.test("security.txt: 404 where nobody is named; only addresses are taken", async () => {
+Deno.test("security.txt: 404 without a contact; only addresses are accepted", async () => {
   await using app = await boot();
   assertEquals((await app.call(PATH, { key: null })).status, 404);
   for (const text of ["security@example.com", "http://example.com", "x"]) {

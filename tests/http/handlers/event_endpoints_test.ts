@@ -114,7 +114,7 @@ bothEngines.test("an event is pulled byte for byte as it is delivered", async ()
   assertStringIncludes(text, `<events>${sink.received[0].text}</events>`);
 });
 
-bothForms.test("a bad parameter of the events is refused, and the message says what is right", async () => {
+bothForms.test("a bad parameter of the events is refused, and the message names valid values", async () => {
   await using app = await boot({ config: CONFIG });
   await emit(app, "1");
   const wrong: [string, string, string][] = [
@@ -139,7 +139,7 @@ bothForms.test("a bad parameter of the events is refused, and the message says w
   assertEquals((await app.call(EVENTS, { key: "no" })).status, 401);
 });
 
-contract.test("a wait ends with the first event behind the cursor, or with its time", async () => {
+contract.test("a wait ends at the first event after the cursor, or at its time limit", async () => {
   const clock = new TestClock();
   await using app = await boot({ config: CONFIG, deps: { clock } });
   await emit(app, "1");
@@ -159,7 +159,7 @@ contract.test("a wait ends with the first event behind the cursor, or with its t
   assertEquals((await vain).ids, []);
 });
 
-contract.test("an answer of events has at most 4 MiB and says where to go on", async () => {
+contract.test("a list of events has at most 4 MiB and a cursor to continue", async () => {
   await using app = await boot({ config: CONFIG });
   const data = "x".repeat(250 * 1_024);
   for (let i = 0; i < 20; i++) await emit(app, `${i}`, { data });
@@ -181,7 +181,7 @@ function at(time: number): string {
   return new Date(time).toISOString();
 }
 
-contract.test("recover delivers what was exhausted, cancelled or never delivered, and what waits for another try, once", async () => {
+contract.test("recover delivers exhausted, cancelled, undelivered and waiting events, each once", async () => {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   await using sink = new WebhookSink();
@@ -262,7 +262,7 @@ contract.test("recover delivers what was exhausted, cancelled or never delivered
   assertEquals(await recover(all), "0", "nothing twice");
 });
 
-contract.test("recover counts what a disabled webhook holds, and goes through long times in steps", async () => {
+contract.test("recover counts the held deliveries of a disabled webhook and covers long periods in steps", async () => {
   await using app = await boot({ config: CONFIG });
   const count = 601;
   const references = Array.from({ length: count }, (_, i) => `${i}`);
@@ -291,7 +291,7 @@ contract.test("recover counts what a disabled webhook holds, and goes through lo
   assertEquals(textAt(pending.xml, "recovery/queued"), "0");
 });
 
-contract.test("what recover cannot do is refused", async () => {
+contract.test("recover refuses invalid requests", async () => {
   await using app = await boot({ config: CONFIG });
   await register(app, "http://127.0.0.1:9000/");
   const wrong: [string, string, string][] = [
@@ -379,7 +379,7 @@ const EXACT_IN_XML =
   '<total currency="SEK">149.50</total><tags>one</tags><gift/>' +
   "<small>1e-2</small><zero>0</zero><empty/><text/></order>";
 
-bothEngines.test("data that came in JSON arrive in JSON as they came", async () => {
+bothEngines.test("data sent in JSON is delivered in JSON unchanged", async () => {
   await using sink = new WebhookSink();
   await using app = await boot({
     config: { ...CONFIG, roles: ["api", "webhooks"] },

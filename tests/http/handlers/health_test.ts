@@ -14,7 +14,7 @@ function statusIn(answer: Answer): [number, string] {
   return [answer.status, textAt(answer.xml, "status")];
 }
 
-bothForms.test("without a key only health and readiness are shown", async () => {
+bothForms.test("without a key only health and readiness are visible", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   for (
     const [path, status] of [["/healthz", "alive"], ["/readyz", "ready"]]
@@ -95,7 +95,7 @@ bothForms.test("a database that cannot be written makes the service unready, not
   ]]);
 });
 
-Deno.test("without room on the disk of the database the service is not ready, though small writes succeed", async () => {
+Deno.test("if the database's disk is nearly full the service is not ready, though small writes succeed", async () => {
   let now = 0;
   let bytes = 1e9;
   const clock: Clock = { ...systemClock, monotonic: () => now };
@@ -121,7 +121,7 @@ Deno.test("without room on the disk of the database the service is not ready, th
   assertEquals(statusIn(await ask()), [200, "ready"]);
 });
 
-Deno.test("while it starts, the log says that it is not ready only if that lasts", async () => {
+Deno.test("during the start, a short time of not being ready is not logged", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({ deps: { clock } });

@@ -30,7 +30,7 @@ async function get(
   return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
 }
 
-bothForms.test("an image is served without a key and cacheable for ever", async () => {
+bothForms.test("an image is served without a key and cacheable forever", async () => {
   await using app = await withImage();
   const { response, bytes } = await get(app);
   assertEquals(response.status, 200);
@@ -123,7 +123,7 @@ bothForms.test("a range of an empty file is 416", () => {
   assertEquals(parseRange("bytes=-1", 0), "unsatisfiable");
 });
 
-bothForms.test("only images are served, whatever the path", async () => {
+bothForms.test("nothing but images is served, whatever the path", async () => {
   await using app = await withImage();
   const other = "cd".repeat(32);
   const targets = [

@@ -49,7 +49,7 @@ Deno.test("object storage: an image is served as from a folder", async () => {
   assertEquals(beyond.response.status, 416);
 });
 
-Deno.test("object storage: a missing image is 404, also with a range or a condition", async () => {
+Deno.test("object storage: a missing image is 404, even with a range or a condition", async () => {
   await using server = new S3Server();
   await using app = await bootOn(server);
   server.objects.clear();

@@ -97,7 +97,7 @@ Deno.test("metrics: 404 while no key exists, 401 without a valid one", async () 
   assertEquals((await ask(third, bearer(long))).status, 200);
 });
 
-bothEngines.test("metrics: what happens is counted, and no label tells of whom", async () => {
+bothEngines.test("metrics: events are counted, and no label names a seller", async () => {
   await using host = new ImageHost();
   await using sink = new WebhookSink();
   await using app = await boot({
@@ -225,7 +225,7 @@ Deno.test("metrics: a waiting request is not measured as a slow one", async () =
   assertEquals(series.get(`${requests},status="200"}`), 2);
 });
 
-bothEngines.test("metrics: figures of the database are a snapshot's, at most 15 s old", async () => {
+bothEngines.test("metrics: figures of the database come from a snapshot at most 15 s old", async () => {
   const clock = new TestClock();
   await using sink = new WebhookSink();
   await using app = await boot({
@@ -250,7 +250,7 @@ bothEngines.test("metrics: figures of the database are a snapshot's, at most 15 
   await until(async () => await webhooks() === 1);
 });
 
-Deno.test("metrics: a process without the API serves them on loopback", async () => {
+Deno.test("metrics: a process without the role api serves them on loopback", async () => {
   await using app = await boot({
     config: { metricsKey: KEY, metricsPort: 0, roles: ["images"] },
   });
@@ -276,7 +276,7 @@ Deno.test("metrics: a process without the API serves them on loopback", async ()
   assert(parseMetrics(metrics).has('seller_in_progress{kind="image"}'));
 });
 
-Deno.test("metrics: while the image store is away its role is not ready", async () => {
+Deno.test("metrics: while the image store is unreachable its role is not ready", async () => {
   await using store = new S3Server();
   await using host = new ImageHost();
   await using app = await boot({

@@ -22,7 +22,7 @@ contract.test("the list of sellers has one by its name or id", async () => {
   assertEquals([none.status, codeOf(none)], [404, "not_found"]);
 });
 
-contract.test("the status has each queue, and how long its oldest job is due", async () => {
+contract.test("the status has each queue and how long its oldest job has been due", async () => {
   await using host = new Host(() => new Response());
   // No process fetches the image.
   await using app = await boot({ config: { ...CONFIG, roles: ["api"] } });

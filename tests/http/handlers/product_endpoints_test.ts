@@ -65,7 +65,7 @@ function fullProduct(imageUrls: string[]): string {
   });
 }
 
-contract.test("a product that is read out is accepted by bulk as it is, unchanged", async () => {
+contract.test("a product read from the API can be uploaded as it is and stays unchanged", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const urls = ["good/a.png?x=1&y=2", "missing/b.png", "good/c.jpg"]
@@ -264,7 +264,7 @@ contract.test("products are filtered by status, time of change and text", async 
   assertEquals(await found("images=failed&q=b"), "");
 });
 
-contract.test("a GTIN is compared as a whole, beside the other filters", async () => {
+contract.test("a GTIN filter compares the whole GTIN and combines with other filters", async () => {
   await using app = await boot();
   const of = (gtin: string) => `<gtin>${gtin}</gtin>`;
   const other = await app.addSeller("other");
@@ -312,7 +312,7 @@ contract.test("a GTIN is compared as a whole, beside the other filters", async (
   }
 });
 
-contract.test("a page looks at a bounded number of rows and still misses none", async () => {
+contract.test("a page examines a bounded number of rows and still misses none", async () => {
   await using app = await boot();
   await app.upload(product("FIRST"));
   const total = 2 * SCAN_LIMIT + 3;
@@ -364,7 +364,7 @@ contract.test("a page looks at a bounded number of rows and still misses none", 
   }
 });
 
-contract.test("deletions: the oldest first, by time and SKU, page by page, as often as a SKU went", async () => {
+contract.test("deletions: the oldest first, by time and SKU, in pages, each deletion of an SKU", async () => {
   let now = Date.parse("2096-11-20T08:00:00Z");
   const { systemClock } = await import("../../../src/deps.ts");
   await using app = await boot({
@@ -417,7 +417,7 @@ contract.test("deletions: the oldest first, by time and SKU, page by page, as of
   );
 });
 
-contract.test("deletions: a search looks at a bounded number of rows and still misses none", async () => {
+contract.test("deletions: a search examines a bounded number of rows and still misses none", async () => {
   await using app = await boot();
   const total = 2 * SCAN_LIMIT + 3;
   await app.app.db.write((tx) =>
@@ -509,7 +509,7 @@ function corpusProduct(one: CorpusProduct, n: number): string {
 }
 
 Deno.test({
-  name: "real products come out as they went in",
+  name: "real products are read as they were uploaded",
   ignore: !await Deno.stat(CORPUS).then(() => true, () => false),
   fn: async () => {
     const lines = (await Deno.readTextFile(CORPUS)).trim().split("\n");

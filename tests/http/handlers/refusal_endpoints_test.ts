@@ -96,7 +96,7 @@ contract.test("refusals: a seller sees its own with their details, an operator a
   assertEquals(nobody.status, 404);
 });
 
-contract.test("refusals: equal ones within a minute are one, with key and address", async () => {
+contract.test("refusals: equal ones within a minute are stored once, with key and address", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock }, app: { maintain: false } });
   const ask = async (path: string) => {
@@ -129,7 +129,7 @@ contract.test("refusals: equal ones within a minute are one, with key and addres
   );
 });
 
-contract.test("refusals: no code takes more than half of what is kept", async () => {
+contract.test("refusals: no code takes more than half of the stored refusals", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock }, app: { maintain: false } });
   await app.upload(product("A", "<colour>red</colour>"));
@@ -147,7 +147,7 @@ contract.test("refusals: no code takes more than half of what is kept", async ()
   assertEquals(count, 501);
 });
 
-contract.test("refusals: that of a dry run is told from that of an upload", async () => {
+contract.test("refusals: those of dry runs are marked as such", async () => {
   await using app = await boot();
   const body = `<products>${product("A", "<colour>red</colour>")}</products>`;
   const post = { method: "POST", body };
@@ -167,7 +167,7 @@ contract.test("refusals: that of a dry run is told from that of an upload", asyn
   );
 });
 
-contract.test("refusals: a thousand are kept, in one write a second, with few details", async () => {
+contract.test("refusals: a thousand are stored with few details, in one write a second", async () => {
   const clock = new TestClock();
   let commits = 0;
   await using app = await boot({
@@ -226,7 +226,7 @@ contract.test("refusals: a thousand are kept, in one write a second, with few de
   assertLess(stored!.bytes, 32 * 1_024);
 });
 
-contract.test("refusals: they are bounded in bytes, and go after a month", async () => {
+contract.test("refusals: they are bounded in bytes and deleted after a month", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock }, app: { maintain: false } });
   const details = [{ code: "required", message: "x".repeat(30_000) }];
@@ -256,7 +256,7 @@ contract.test("refusals: they are bounded in bytes, and go after a month", async
   assertEquals((await kept()).n, 1);
 });
 
-contract.test("refusals: found by time, code, route, SKU and request", async () => {
+contract.test("refusals: they are found by time, code, route, SKU and request", async () => {
   await using app = await boot(OPERATOR);
   const began = Date.now();
   // Old refusals are found even after more rows than one step reads.

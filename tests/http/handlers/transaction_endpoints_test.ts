@@ -100,7 +100,7 @@ contract.test("a failed image makes it completed_with_errors and says why", asyn
   assert(textAt(image, "message") !== "");
 });
 
-contract.test("?wait= answers when it is final, or when the time is up", async () => {
+contract.test("?wait= answers when the status is final or the time is up", async () => {
   await using host = new Images();
   await using app = await bootWithImages();
   const uploaded = await app.upload(product("A", host.images("/1")));
@@ -115,7 +115,7 @@ contract.test("?wait= answers when it is final, or when the time is up", async (
   }
 });
 
-contract.test("the event stream tells progress and ends with final", async () => {
+contract.test("the event stream sends progress and ends with final", async () => {
   await using host = new Images();
   await using app = await bootWithImages();
   const uploaded = await app.upload(product("A", host.images("/1", "/2")));
@@ -146,7 +146,7 @@ contract.test("the event stream tells progress and ends with final", async () =>
   assertStringIncludes(last, "<status>completed</status>");
 });
 
-contract.test("the stream of a final transaction is its final event alone", async () => {
+contract.test("the stream of a final transaction has only its final event", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"));
   const answer = await app.call(pathOf(uploaded), {
@@ -160,7 +160,7 @@ contract.test("the stream of a final transaction is its final event alone", asyn
   assertEquals([missing.status, codeOf(missing)], [404, "not_found"]);
 });
 
-contract.test("an update without <images> asks no image, one with them all", async () => {
+contract.test("an update without <images> requests no image, one with <images> all of them", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using app = await bootWithImages();
@@ -195,7 +195,7 @@ contract.test("images that were pending when the service stopped are fetched aft
   assertEquals(textAt(record, "status"), "completed");
 });
 
-contract.test("a transaction may be named in upper case", async () => {
+contract.test("a transaction id may be in upper case", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"));
   const { text } = await app.call(pathOf(uploaded));
@@ -208,7 +208,7 @@ contract.test("a transaction may be named in upper case", async () => {
   assertEquals(undo.status, 200);
 });
 
-contract.test("a final status that is asked for again shows what changed since, to its seller alone", async () => {
+contract.test("a repeated final status shows later changes, and only to its seller", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A") + product("B"));
   const first = await app.call(pathOf(uploaded));
@@ -241,7 +241,7 @@ Deno.test("the results of a final status are read once", async () => {
   assertEquals(reads, 1);
 });
 
-contract.test("a status and the lists show the key that asked, with its label", async () => {
+contract.test("a status and the lists show the label of the key that sent the upload", async () => {
   await using app = await boot();
   const made = await app.call("/seller_api/keys", {
     method: "POST",

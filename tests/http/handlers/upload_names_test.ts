@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { boot, child, product, textAt } from "../../support/app.ts";
 import { contract } from "../../support/forms.ts";
 
-contract.test("an upload and its undo have the name that was given", async () => {
+contract.test("an upload and its undo have the given name", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"), "&name=stock%20%C3%BC.xml");
   assertEquals(textAt(await app.status(uploaded), "name"), "stock ü.xml");
@@ -28,7 +28,7 @@ contract.test("an upload and its undo have the name that was given", async () =>
   );
 });
 
-contract.test("a refused request has the name of what was sent", async () => {
+contract.test("a refusal has the name given to the request", async () => {
   await using app = await boot();
   await app.upload("<product/>", "&name=stock.xml");
   await app.upload("<product/>");

@@ -32,7 +32,7 @@ function shown({ status, text }: { status: number; text: string }): string {
     .replace(/<last_used_at(\/>|>[^<]*<\/last_used_at>)/g, "");
 }
 
-bothForms.test("views: an operator reads each route as the seller does, and only reads", async () => {
+bothForms.test("views: an operator can read each route as the seller does, but not write", async () => {
   await using app = await boot(OPERATOR);
   const uploaded = await app.upload(product("x"));
   const body = "<webhook><trigger>order_created</trigger>" +
@@ -95,7 +95,7 @@ bothForms.test("views: an operator reads each route as the seller does, and only
   assertStringIncludes(stream.text, "event: final");
 });
 
-bothForms.test("views: each look is in the audit log, whatever state the seller is in", async () => {
+bothForms.test("views: each is in the audit log, whatever state the seller is in", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const look = async (seller = "acme", key = "op") =>

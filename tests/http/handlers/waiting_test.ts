@@ -52,7 +52,7 @@ async function revoke(app: TestApp, clock: TestClock): Promise<void> {
   });
 }
 
-contract.test("a stream without progress says something every 15 seconds", async () => {
+contract.test("a stream without progress sends a comment every 15 seconds", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ deps: { clock } });
@@ -70,7 +70,7 @@ contract.test("a stream without progress says something every 15 seconds", async
   await stream.cancel();
 });
 
-contract.test("a revoked key ends what waits with 401, and a stream without final", async () => {
+contract.test("revoking a key ends its waiting requests with 401, and its streams without final", async () => {
   const clock = new TestClock();
   await using host = new Host(() => new Response());
   await using app = await boot({ deps: { clock } });

@@ -79,7 +79,7 @@ contract.test("posting a trigger again replaces its URL", async () => {
   ]);
 });
 
-bothForms.test("a webhook of the format json is sent JSON, signed as it is sent", async () => {
+bothForms.test("a webhook with the format json receives JSON, signed as sent", async () => {
   await using sink = new WebhookSink();
   await using app = await boot({
     config: { roles: ["api", "webhooks"], operatorKey: OPERATOR },
@@ -285,7 +285,7 @@ contract.test("a seller sees the recent deliveries of a webhook, in pages", asyn
   assertEquals((await app.call(path, { key: other })).status, 404);
 });
 
-contract.test("a disabled webhook is listed as such until it is posted again", async () => {
+contract.test("a disabled webhook is listed as disabled until it is posted again", async () => {
   await using sink = new WebhookSink(() => new Response(null, { status: 410 }));
   await using app = await boot({
     config: { roles: ["api", "webhooks"], operatorKey: OPERATOR },
@@ -334,7 +334,7 @@ contract.test("a seller gives a webhook a secret of its own", async () => {
   assertEquals(unknown.status, 404);
 });
 
-contract.test("the list shows since when a webhook fails, and why", async () => {
+contract.test("the list shows since when a webhook has failed and why", async () => {
   await using sink = new WebhookSink();
   sink.answering = () => new Response(null, { status: 503 });
   await using app = await boot({ config: { roles: ["api", "webhooks"] } });

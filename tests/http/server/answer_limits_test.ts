@@ -71,7 +71,7 @@ function matches(pages: readonly string[], pattern: RegExp): string[] {
   );
 }
 
-bothEngines.test("a list of long products ends earlier, and goes on where it ended", async () => {
+bothEngines.test("a list of long products has a shorter page and continues where it ended", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await uploadLarge(app, 30);
   await app.upload(product("SMALL"));
@@ -93,7 +93,7 @@ bothEngines.test("a list of long products ends earlier, and goes on where it end
   assertEquals([matches([end.text], /<sku>/g), nextOf(end.xml)], [[], null]);
 });
 
-contract.test("the results of a status end with next, and go on behind it", async () => {
+contract.test("the results of a status end with next and continue after it", async () => {
   await using host = new Host(() => new Response());
   await using app = await boot();
   let n = 0;
@@ -128,7 +128,7 @@ contract.test("the results of a status end with next, and go on behind it", asyn
   assertEquals(behind.text.includes("<results/>"), true);
 });
 
-contract.test("a delivery shows its last ten tries, a page of them ends within the limit", async () => {
+contract.test("a delivery shows its last ten attempts, and a page of deliveries stays within the limit", async () => {
   await using app = await boot();
   const url = `https://${"x".repeat(1_900)}`;
   const uuid = (n: number) =>
@@ -253,13 +253,13 @@ async function standsAlone(
   await own!;
 }
 
-bothEngines.test("only the seller whose readers do not read waits for them", async () => {
+bothEngines.test("only the seller whose clients do not read waits for them", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await standsAlone(app, `${PRODUCTS}?limit=250`, app.key, other);
 });
 
-bothEngines.test("only the operator whose readers do not read waits for them", async () => {
+bothEngines.test("only the operator whose clients do not read waits for them", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const { db } = app.app;
   const other = await addOperatorKey({ db, deps: systemDeps("error") }, {
@@ -298,7 +298,7 @@ Deno.test("a short read does not wait for the long ones of others", async () => 
   await second;
 });
 
-bothEngines.test("reads take turns by owner; too many of one are refused", async () => {
+bothEngines.test("reads take turns by owner; too many reads of one owner are refused", async () => {
   const quota = new ReadLimiter(systemDeps("error"), new Holders());
   const never = new AbortController();
   const stacks: DisposableStack[] = [];

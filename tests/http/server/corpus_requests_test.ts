@@ -44,7 +44,7 @@ async function checkRequest(
 
 const index = readCorpusJson<RawRequest[]>("http/index.json") ?? [];
 
-Deno.test("a malformed request is refused, and requests behind it are not answered", async () => {
+Deno.test("a malformed request is refused, and later requests on its connection are not answered", async () => {
   await using app = await boot();
   const tried = index.map(async (one) => {
     const request = readCorpus(`http/${one.file}`)!;

@@ -29,7 +29,7 @@ const CLIENT = `
   self.postMessage("ready");
 `;
 
-Deno.test("what was sent before the close is answered, though this thread was busy", async () => {
+Deno.test("requests sent before the close are answered, though this thread was busy", async () => {
   const { clock, log, yieldToIo } = systemDeps("error");
   const listener = new Listener({
     hostname: "127.0.0.1",
@@ -59,7 +59,7 @@ Deno.test("what was sent before the close is answered, though this thread was bu
   worker.terminate();
 });
 
-Deno.test("a listener that cannot listen again tries until it can, on the same port", async () => {
+Deno.test("a listener that fails to reopen retries on the same port until it succeeds", async () => {
   const { serve } = Deno;
   const clock = new TestClock();
   const { yieldToIo } = systemDeps("error");

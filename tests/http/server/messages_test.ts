@@ -224,7 +224,7 @@ bothForms.test("a misspelt element is one mistake, not also a missing one", asyn
   );
 });
 
-Deno.test("an SKU that no product has is told so, in XML and in JSON", async () => {
+Deno.test("the message for an unknown SKU says so, in XML and in JSON", async () => {
   await using app = await boot();
   const xml = await app.upload(
     '<product><sku>MGU-1</sku><price currency="SEK">1</price></product>',
@@ -284,7 +284,7 @@ bothForms.test("a 429 names both the burst and the rate", async () => {
   );
 });
 
-bothForms.test("a 429 of a burst of one is in the singular", async () => {
+bothForms.test("the message of a 429 with a burst of one is in the singular", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock }, config: { rateLimit: 10 } });
   await app.call("/seller_api/webhooks");
@@ -316,7 +316,7 @@ bothForms.test("the message for an image URL that is not requested says why", as
   );
 });
 
-bothForms.test("a query that lacks or misspells something is told what to write", async () => {
+bothForms.test("the message for a missing or misspelt parameter says what to write", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const requests: [string, string, string][] = [

@@ -6,7 +6,7 @@ import { boot, product, type TestApp } from "../../support/app.ts";
 const JSON_TYPE = "application/json";
 const XML_TYPE = "text/xml; charset=utf-8";
 
-Deno.test("JSON only where it is preferred to XML", () => {
+Deno.test("the answer is JSON only if JSON is preferred to XML", () => {
   const chosen = (accept: string) =>
     prefersJson(new Headers({ Accept: accept })) ? "json" : "xml";
   const expected: Record<string, string> = {
@@ -35,7 +35,7 @@ Deno.test("JSON only where it is preferred to XML", () => {
   assertEquals(prefersJson(new Headers()), false);
 });
 
-Deno.test("where Accept prefers neither form, the answer has that of the body", () => {
+Deno.test("if Accept prefers neither form, the answer has the form of the body", () => {
   const sent = (type: string, accept?: string) =>
     prefersJson(
       new Headers({
@@ -91,7 +91,7 @@ async function ask(
   return { status, type: headers.get("content-type"), text };
 }
 
-Deno.test("errors are JSON, also before there is a route", async () => {
+Deno.test("errors are JSON, even before a route is found", async () => {
   await using app = await boot();
   for (
     const [path, key, status, code] of [
@@ -110,7 +110,7 @@ Deno.test("errors are JSON, also before there is a route", async () => {
   }
 });
 
-Deno.test("a product in JSON: units, lists, numbers, times", async () => {
+Deno.test("a product in JSON has units, lists, numbers and times", async () => {
   await using app = await boot();
   const more = "<weight unit='g'>350</weight>" +
     "<categories><category>A &gt; B</category></categories>" +
@@ -140,7 +140,7 @@ Deno.test("a product in JSON: units, lists, numbers, times", async () => {
   ]);
 });
 
-Deno.test("what is final is kept in each form", async () => {
+Deno.test("a final status is cached in each form", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"));
   const id = uploaded.xml.children[0].text;
@@ -156,7 +156,7 @@ Deno.test("what is final is kept in each form", async () => {
   }
 });
 
-Deno.test("a stream of events in JSON, where it is preferred to XML", async () => {
+Deno.test("a stream of events is JSON if JSON is preferred to XML", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"));
   const id = uploaded.xml.children[0].text;
@@ -169,7 +169,7 @@ Deno.test("a stream of events in JSON, where it is preferred to XML", async () =
   assertEquals(transaction.transaction_id, id);
 });
 
-Deno.test("events of the feed in JSON", async () => {
+Deno.test("the event feed is answered in JSON", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const emit = async (reference: number, data: string) => {
     const sent = await app.call("/operator_api/events", {

@@ -83,7 +83,7 @@ Deno.test("HEAD answers like GET, without the body", async () => {
   );
 });
 
-bothForms.test("every answer has our request id, and the log has the client's, too", async () => {
+bothForms.test("every answer has our request id, and the log also has the client's", async () => {
   await using app = await boot();
   const answer = await app.call("/seller_api/nowhere", {
     headers: { "X-Request-Id": "theirs" },
@@ -95,7 +95,7 @@ bothForms.test("every answer has our request id, and the log has the client's, t
   assert(!JSON.stringify(app.log).includes(app.key), "no key in the log");
 });
 
-bothForms.test("answers that need a key are not cacheable, public ones are", async () => {
+bothForms.test("answers that need a key are not cacheable; public answers are", async () => {
   await using app = await boot({ config: { operatorKey: "operator-key" } });
   for (
     const [path, call] of [
@@ -239,7 +239,7 @@ bothForms.test("a body that is not complete after 30 s is 408", async () => {
   assertStringIncludes(text, "request_timeout");
 });
 
-bothForms.test("a seller has a rate; every answer to it says so", async () => {
+bothForms.test("a seller has a rate limit, and every answer shows it", async () => {
   let now = 0;
   const clock: Clock = { ...systemClock, monotonic: () => now };
   await using app = await boot({ deps: { clock }, config: { rateLimit: 60 } });
@@ -295,7 +295,7 @@ bothForms.test("bad percent-encoding, Hosts and targets are 400, never 500", asy
   assertEquals(statusOf(dots), 404, "dot segments lead nowhere");
 });
 
-bothForms.test("an unforeseen failure is 500 with the request id and nothing else", async () => {
+bothForms.test("an unexpected error is 500 with only the request id", async () => {
   await using app = await boot();
   await app.app.db.write((tx) => tx.run("DROP TABLE webhooks", [], "any"));
   const answer = await app.call("/seller_api/webhooks");

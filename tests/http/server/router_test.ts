@@ -5,7 +5,7 @@ import { boot, product, textAt } from "../../support/app.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
 
-Deno.test("Allow names the methods that a path answers otherwise than by 405", async () => {
+Deno.test("Allow names exactly the methods that a path does not answer with 405", async () => {
   const operatorKey = "operator-key";
   await using app = await boot({ config: { operatorKey } });
   for (const path of new Set(ROUTES.map(({ path }) => path))) {
@@ -25,7 +25,7 @@ Deno.test("Allow names the methods that a path answers otherwise than by 405", a
   }
 });
 
-Deno.test("a literal path hides one with a parameter for every method", async () => {
+Deno.test("a literal path hides a path with a parameter for every method", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("rejected"));
   const status = await app.status(uploaded);

@@ -81,7 +81,7 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number> {
   return (await new Response(body).arrayBuffer()).byteLength;
 }
 
-Deno.test("a body that is read arrives whole and releases what it held", async () => {
+Deno.test("a body that is read arrives whole and releases its resources", async () => {
   const bench = new Bench();
   assertEquals(await lengthOf(bench.send(3, "a")), 3 * MIB);
   assertEquals(bench.ended, 1);
@@ -111,7 +111,7 @@ Deno.test("blocks of a body are sent in order, each in its own chunks", async ()
   assertEquals(joinBlocks(chunks), joinBlocks(blocks));
 });
 
-Deno.test("a reader that reads nothing is disconnected, one that reads slowly is not", async () => {
+Deno.test("a reader that reads nothing is disconnected; a slow one is not", async () => {
   const bench = new Bench();
   const stuck = bench.send(1, "a");
   const slow = bench.send(1, "a").getReader();
@@ -131,7 +131,7 @@ Deno.test("a reader that reads nothing is disconnected, one that reads slowly is
   assertEquals([bench.ended, bench.clock.waiting], [2, 0]);
 });
 
-Deno.test("a reader is not disconnected because this process stalled", async () => {
+Deno.test("a stall of this process disconnects no reader", async () => {
   const bench = new Bench();
   const reader = bench.send(1, "a").getReader();
   let taken = (await reader.read()).value!.length;
@@ -144,7 +144,7 @@ Deno.test("a reader is not disconnected because this process stalled", async () 
   assertEquals(taken, MIB);
 });
 
-Deno.test("a reader that disconnects releases what it held", async () => {
+Deno.test("a reader that disconnects releases its resources", async () => {
   const bench = new Bench();
   const body = bench.send(1, "a").getReader();
   await body.read();
@@ -174,7 +174,7 @@ Deno.test("readers that read nothing are disconnected to make room", async () =>
   assertEquals(await lengthOf(bodies[1]), 16 * MIB);
 });
 
-Deno.test("streams count what their sources keep, until they end", async () => {
+Deno.test("streams count the bytes that their sources keep, until they end", async () => {
   const bench = new Bench();
   const streams = Array.from({ length: 32 }, () => bench.stream("a", MIB));
   assertEquals(bench.refusal("a"), "rate_limited");
@@ -185,7 +185,7 @@ Deno.test("streams count what their sources keep, until they end", async () => {
   assertEquals(bench.ended, 1);
 });
 
-Deno.test("a stream whose reader pauses for too long does not end as if it were whole", async () => {
+Deno.test("a stream whose reader pauses too long ends with an error, not as complete", async () => {
   const bench = new Bench();
   const body = bench.stream("a", 1);
   const reader = body.getReader();
@@ -196,7 +196,7 @@ Deno.test("a stream whose reader pauses for too long does not end as if it were 
   assertEquals([bench.ended, bench.clock.waiting], [1, 0]);
 });
 
-Deno.test("a stream whose source takes its time is not cut off for room", async () => {
+Deno.test("a stream with a slow source is not cut off to make room", async () => {
   const bench = new Bench();
   const stream = new ReadableStream<Uint8Array>({}, { highWaterMark: 0 });
   const body = bench.sender.pace({ stream, keeps: MIB }, bench.reader("a"));
@@ -235,7 +235,7 @@ Deno.test("a body is cut off within a second after its key is revoked", async ()
   }
 });
 
-Deno.test("a source that checks the key ends its body itself, if the reader waits for it", async () => {
+Deno.test("a source that checks the key ends its body itself if the reader waits", async () => {
   const bench = new Bench();
   let end = () => {};
   const source = (parts: number) =>
@@ -311,7 +311,7 @@ class Readers {
   }
 }
 
-Deno.test("public bodies: however many clients read, the next one has room", () => {
+Deno.test("public bodies: the next client has room, however many read", () => {
   const readers = new Readers();
   assertEquals(readers.sendAll("a"), PUBLIC / 2);
   assertEquals(readers.sendAll("b"), PUBLIC / 4);
