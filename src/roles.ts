@@ -81,8 +81,8 @@ export const ROLES: Readonly<Record<QueueName, RoleRow>> = {
       config.noticesUrl !== null || mailer !== null,
     begin: (services, { mayDo }) => {
       const { roles } = services.config;
-      const isLooking = () => roles.includes("api") && mayDo("api");
-      return () => new NoticeRole(services, { isLooking });
+      const isSearching = () => roles.includes("api") && mayDo("api");
+      return () => new NoticeRole(services, { isSearching });
     },
   },
 };

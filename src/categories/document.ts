@@ -303,7 +303,7 @@ class CategoriesReader {
         element.path,
         element.line,
         "too_many",
-        `is one more than the ${CATEGORIES_LIMIT} categories allowed.`,
+        `is beyond the limit of ${CATEGORIES_LIMIT} categories.`,
       );
     }
     this.#checkContent(element);
@@ -372,7 +372,7 @@ class CategoriesReader {
         path,
         line,
         "required",
-        'says nothing; write required="true", or the values that are allowed.',
+        'has no requirement; write required="true", or the allowed values.',
       );
     }
     return rule;
@@ -389,7 +389,7 @@ class CategoriesReader {
           path,
           line,
           "not_allowed",
-          "stands in a rule about images, which can only be required.",
+          "is not allowed in a rule about images, which can only be required.",
         );
         break;
       }
@@ -401,7 +401,7 @@ class CategoriesReader {
           path,
           line,
           "repeated_value",
-          `repeats ${quote(read.value)}; each value stands in a rule once.`,
+          `repeats ${quote(read.value)}; a rule may have each value once.`,
         );
       } else values.add(read.value);
     }
@@ -485,7 +485,7 @@ class CategoriesReader {
       line,
       "unknown_element",
       item === undefined
-        ? "stands where only text is allowed."
+        ? "is not allowed here; only text is."
         : `is not known here; <${parent.name}> holds <${item}>.`,
     );
   }
@@ -553,7 +553,7 @@ function readField(text: string): ReadResult<string> {
     problem: {
       code: "not_in_list",
       message:
-        `is ${quote(text)}, which is no field that a product may lack; ` +
+        `is ${quote(text)}, which is not a field that a rule can concern; ` +
         `the nearest is "${near}".`,
     },
   };

@@ -1,7 +1,8 @@
 /**
  * The marketplace's list of categories: replaced as a whole, and read in pages.
- * A new list is written in portions as another version, and the last write makes
- * it the list; so no reader sees half of it, and no other write waits for it.
+ * A new list is written in portions under a new version. The last write makes
+ * that version current, so no reader sees half a list, and other writes wait
+ * only for a portion.
  */
 import type { StoredRule } from "../catalogue/category_rows.ts";
 import {
@@ -55,9 +56,7 @@ export async function putCategories(
   });
 }
 
-/**
- * The most days that are stored with a list; later ones come with a later list.
- */
+/** The most days that are stored with a list: the first ones. */
 const DAYS_KEPT = 1_000;
 
 /** The first days after `today` on which rules begin, in order. */

@@ -566,7 +566,7 @@ const QUEUE = named(
   maybe(
     "oldest_due_seconds",
     COUNT,
-    "how long the oldest job has been due; left out if jobs wait for others",
+    "seconds since the oldest job became due; left out if jobs wait for other jobs",
   ),
 );
 
@@ -671,7 +671,7 @@ export const ANSWERS = {
     one(
       "events",
       elements(many("event", DOCUMENTS.delivered_event)),
-      "each as it is delivered, or would be",
+      "each in the form in which webhooks receive it",
     ),
     one("next", CURSOR, "the value of ?after= for the events after these"),
   ],

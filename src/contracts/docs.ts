@@ -1,4 +1,7 @@
-/** Writes the API reference, pages of the handbook, from the tables: Markdown. */
+/**
+ * Writes the API reference as Markdown pages of the handbook, from the tables of
+ * endpoints and answers.
+ */
 import { eventInXml } from "../webhooks/event.ts";
 import type { TriggerMeaning } from "../webhooks/trigger_meanings.ts";
 import { deliveredExample } from "./examples.ts";

@@ -141,8 +141,8 @@ const REVIEW: Shape = {
     one(
       "at",
       TIME,
-      "when the state began; a corrected product that waits still " +
-        "has the former reason",
+      "when the state began; a corrected product keeps the former " +
+        "reason until it is reviewed",
     ),
     ...REASON_PARTS,
   ],

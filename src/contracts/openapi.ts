@@ -89,8 +89,7 @@ function contentSchema(form: TextForm): Json {
  * have the same schema, so a generated client can send back what it has read;
  * the description says that an object with attributes is accepted as well. Only
  * if an attribute can be sent without the text, the schema is a union, with one
- * object for all attributes, because generators take the first schema that does
- * not contradict.
+ * object for all attributes, because generators take the first schema that fits.
  */
 function plainSchema(
   form: TextForm,
@@ -184,7 +183,7 @@ class Components {
           ...(shape.empty && { type: ["array", "null"] }),
           ...description,
         };
-        this.#members(listed.beside, properties, min > 0 ? required : []);
+        this.#members(listed.others, properties, min > 0 ? required : []);
       } else if (max > 1) {
         properties[name] = this.#array({ name, shape, min, max, about });
       } else {
@@ -358,8 +357,8 @@ function answerObject(endpoint: Endpoint, components: Components): Json {
 }
 
 /**
- * Merges several answers into one object with optional members: of an `anyOf`,
- * generators take the first schema that does not contradict.
+ * Merges several answers into one object with optional members: from an
+ * `anyOf`, generators would take the first schema that fits.
  */
 function answerSchema(
   names: readonly AnswerName[],

@@ -104,7 +104,7 @@ function anyType(name: string): string {
   return tag("complexType", `${name} mixed="true"`.trim(), sequence, attribute);
 }
 
-/** Xerces takes no schema with a higher maxOccurs. */
+/** Xerces refuses schemas with a higher maxOccurs. */
 const MOST_OCCURS = 5_000;
 
 function occurs({ min, max }: Child): string {
@@ -223,8 +223,8 @@ export function responsesSchema(): string {
 }
 
 /**
- * The content of `<service>`, as one type for each first element: by that
- * element, a validator chooses the type.
+ * The content of `<service>`, as one type for each first element, by which a
+ * validator chooses the type.
  */
 function answerGroups(): Child[][] {
   const groups = new Map<string, Child[]>();

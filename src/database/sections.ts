@@ -75,8 +75,11 @@ export function unreachableServers(sql: Sql): readonly string[] {
   return reachOf(sql)?.missing ?? [];
 }
 
-/** Throws `away` if a transaction leaves out sellers; `what` is looked for. */
+/**
+ * Throws `away` if a transaction leaves out sellers: `what`, which it did not
+ * find, may be a row of theirs.
+ */
 export function requireAllSections(sql: Sql, what: string): void {
   if (unreachableServers(sql).length === 0) return;
-  throw new DbError("away", `${what} may be on a server that is away.`);
+  throw new DbError("away", `${what} may be on a database server that cannot be reached.`);
 }

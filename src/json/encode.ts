@@ -90,12 +90,12 @@ function memberOf({ name, shape, max }: Child): WriteMember {
     const write = jsonWriter(shape);
     return (value) => `,"${name}":${write(value as XmlValue)}`;
   }
-  const { items, beside } = listed;
+  const { items, others } = listed;
   const writeItems = arrayMember(name, items.shape);
-  const others = membersOf(beside);
+  const otherMembers = membersOf(others);
   return (value, long) => {
     const { [items.name]: list, ...more } = value as XmlNode;
-    const written = writeObject(others, more).slice(1, -1);
+    const written = writeObject(otherMembers, more).slice(1, -1);
     return writeItems(list ?? [], long) + (written && `,${written}`);
   };
 }

@@ -136,7 +136,7 @@ class JsonReader extends JsonTokens {
     const child = frame.children?.get(name) ?? null;
     if (isRepeated(frame, name, child)) {
       throw this.malformed(
-        `Duplicate name ${shown(name)}; it may stand in an object once.`,
+        `Duplicate name ${shown(name)}; an object may have each name once.`,
         at,
       );
     }

@@ -113,7 +113,7 @@ export abstract class JsonTokens extends WindowReader {
         return this.#commaOrEnd(at, code);
       case Next.Nothing:
         throw this.malformed(
-          "Something stands behind the end of the document; leave it out.",
+          "There is text after the end of the document; remove it.",
           at,
         );
     }
@@ -189,7 +189,7 @@ export abstract class JsonTokens extends WindowReader {
     if (end < window.length && IN_NUMBER.test(window[end])) {
       const isCut = end + 2 >= window.length && !this.isLast;
       if (isCut) throw INCOMPLETE;
-      throw this.malformed("The number is not written as JSON has it.", at);
+      throw this.malformed("The number is not valid JSON.", at);
     }
     const text = window.slice(at, end);
     const value = Number(text);
@@ -240,7 +240,7 @@ export abstract class JsonTokens extends WindowReader {
     const text = parsedString(raw);
     if (text !== null) return text;
     for (let at = start; at < end;) at = this.#piece(at, () => {});
-    throw this.malformed("The string is not written as JSON has it.", start);
+    throw this.malformed("The string is not valid JSON.", start);
   }
 
   /** Reports the piece of a text that the window has. */
@@ -272,7 +272,7 @@ export abstract class JsonTokens extends WindowReader {
     if (window.charCodeAt(at) !== BACKSLASH) {
       const code = window.charCodeAt(at).toString(16).padStart(4, "0");
       throw this.malformed(
-        `A control character stands in a string; write it as \\u${code}.`,
+        `A string contains a control character; write it as \\u${code}.`,
         at,
       );
     }
@@ -280,8 +280,8 @@ export abstract class JsonTokens extends WindowReader {
     ESCAPE.lastIndex = at;
     if (!ESCAPE.test(window)) {
       throw this.malformed(
-        'A "\\" begins no escape of JSON; write "\\\\" for the character ' +
-          "itself.",
+        'A "\\" is not followed by a valid escape; write "\\\\" for the ' +
+          "character itself.",
         at,
       );
     }
@@ -293,8 +293,8 @@ export abstract class JsonTokens extends WindowReader {
     }
     if (text === null) {
       throw this.malformed(
-        `The escape ${window.slice(at, at + 6)} is no character, or one that ` +
-          "is not allowed; leave it out.",
+        `The escape ${window.slice(at, at + 6)} is not a character, or one ` +
+          "that is not allowed; remove it.",
         at,
       );
     }
@@ -325,7 +325,7 @@ export abstract class JsonTokens extends WindowReader {
       ? " XML is sent with Content-Type: text/xml."
       : "";
     return this.malformed(
-      `"${found}" stands where ${expected} has to stand.${hint}`,
+      `"${found}" stands where ${expected} is expected.${hint}`,
       at,
     );
   }

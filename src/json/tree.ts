@@ -34,13 +34,13 @@ export function parseJson(
       message: `The document is ${other.found}; it must be ${expected}.`,
     }]);
   }
-  note(tree, root.shape, isList ? `/${root.name}` : "", details);
+  reportMistyped(tree, root.shape, isList ? `/${root.name}` : "", details);
   if (details.length > 0) throw recordInvalid(details);
   return tree;
 }
 
 /** Adds a problem for each value of a wrong type in an element. */
-function note(
+function reportMistyped(
   { name, mistyped = [], children, any, line }: XmlElement,
   shape: Shape,
   pointer: string,
@@ -68,7 +68,7 @@ function note(
     const known = content.find(({ name }) => name === child.name);
     if (known === undefined) continue;
     const token = isArray ? n : child.name;
-    note(child, known.shape, `${pointer}/${token}`, details);
+    reportMistyped(child, known.shape, `${pointer}/${token}`, details);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Tells sellers, a week before a rule of a category begins, how many of their
- * products break it: a job of `administration/maintenance.ts`. It reads the
- * products of each seller once for each day on which rules begin.
+ * products break it: a job of `administration/maintenance.ts`. For
+ * each day on which rules begin, it reads all products once.
  */
 import { breaks, type Category } from "../catalogue/category_rules.ts";
 import { toCategory } from "../catalogue/category_rows.ts";
@@ -22,7 +22,7 @@ import type { Services } from "../services.ts";
 import { COUNTED_KINDS } from "./kinds.ts";
 import { insertNotices, type NewNotice } from "./rows.ts";
 
-/** How long before a rule begins. */
+/** How long before a rule begins its notice is sent. */
 const AHEAD_MS = 7 * DAY_MS;
 /** Categories of one read; each may have 1 MiB of rules. */
 const CATEGORIES_AT_ONCE = 8;
@@ -37,7 +37,10 @@ type CountServices = Pick<Services, "db" | "deps" | "mailer" | "signals">;
 /** Categories with their rules that begin within the week, by name. */
 type BeginningRules = ReadonlyMap<string, Category>;
 
-/** Each step is one small read or write. */
+/**
+ * Announces the rules that begin within the week to the sellers whose products
+ * break them. Each step is one small read or write.
+ */
 export async function* announceRules(
   services: CountServices,
 ): AsyncGenerator<number, void> {
@@ -80,7 +83,10 @@ interface Due {
   has: (day: string) => boolean;
 }
 
-/** Days on which rules begin, of which sellers do not know; null: none. */
+/**
+ * The days within the week on which rules begin and that were not announced;
+ * null if there are none.
+ */
 async function findDue(sql: Sql, now: number): Promise<Due | null> {
   const row = await sql.get<
     { version: string; begins: string; announced: string | null }

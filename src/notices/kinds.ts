@@ -327,7 +327,7 @@ function countedFor(quota: Detail[string]): string {
 
 const percentOf = ({ used, limit }: QuotaUse) => 100 * used / limit;
 
-/** Whether a notice of its use of a quota is due, or may have been sent. */
+/** Whether the seller is near enough to a limit to have a notice about it. */
 export function isNearLimit(
   usage: Usage,
   config: SearchInput["config"],
@@ -497,8 +497,8 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     find: endingKeys,
     text: ({ label, prefix, ends }) =>
       `Your key ${label ?? ""}${label === null ? "" : " "}(it begins with ` +
-      `${prefix}) ends at ${timeOf(ends)}, and a rotation keeps this end. ` +
-      "Make another key before, with one that lasts longer, or ask us for one.",
+      `${prefix}) ends at ${timeOf(ends)}. A rotation does not prolong it. Before ` +
+      "then, create a key with another key that lasts longer, or ask us for one.",
     view: () => "keys",
   },
   {
@@ -565,9 +565,9 @@ export const COUNTED_KINDS = {
       const [count, them] = products === 1
         ? ["1 of your products breaks", "it"]
         : [`${products} of your products break`, "them"];
-      return `${count} a rule that begins on ${from}: ${names}. From then on ` +
-        "other changes than those of price, quantity, availability and status " +
-        `are refused; correct ${them} before.`;
+      return `${count} a rule that begins on ${from}: ${names}. From then on, ` +
+        "changes are refused, except those of price, quantity, availability " +
+        `and status. Correct ${them} before that day.`;
     },
     view: () => "products",
   },
@@ -600,7 +600,7 @@ export const OBSERVED_KINDS = {
     name: "disk_low",
     recipient: "operator",
     text: ({ folder, percent }) =>
-      `Only ${percent} % of the disk of ${folder} are free.`,
+      `Only ${percent} % of the disk of ${folder} is free.`,
     view: () => "overview",
   },
 } as const satisfies Readonly<Record<string, Kind>>;

@@ -128,7 +128,7 @@ export function deletePast(
 /** A notice about a condition that a process observes. */
 export type ObservedNotice = Pick<NewNotice, "id" | "kind" | "detail">;
 
-const INSERT_SEEN = insertInto(
+const INSERT_OBSERVED = insertInto(
   "notices",
   [
     ...["seller_no", "id", "kind", "recipient", "created_at", "seen_at"],
@@ -148,7 +148,7 @@ export async function recordObserved(
   const now = tx.now();
   const order = seen.toSorted((a, b) => a.id < b.id ? -1 : 1);
   await tx.runMany(
-    INSERT_SEEN,
+    INSERT_OBSERVED,
     order.map(({ id, kind, detail, isSent }) => [
       ...[tx.localSellerNo, id, kind, "operator", now, now],
       ...[isSent ? null : now, isSent ? now : null, JSON.stringify(detail)],
@@ -243,7 +243,7 @@ export async function claimForSeller(
   sellerNo: number,
   lease: string,
   messageId: string,
-): Promise<Claimed | "put_off" | null> {
+): Promise<Claimed | "postponed" | null> {
   const own = await tx.get<{ mailedAt: number }>(
     query(({ lock }) =>
       `SELECT mailed_at AS "mailedAt" FROM seller_counters
@@ -254,8 +254,8 @@ export async function claimForSeller(
   if (own === undefined) return null;
   const now = tx.now();
   if (await isSuspended(tx, sellerNo)) {
-    await putOffNotices(tx, sellerNo, now + HELD_UP_MS);
-    return "put_off";
+    await postponeNotices(tx, sellerNo, now + POSTPONED_MS);
+    return "postponed";
   }
   const unsure = await tx.get<{ messageId: string; dueAt: number | null }>(
     `SELECT message_id AS "messageId", MIN(due_at) AS "dueAt" FROM notices
@@ -264,13 +264,13 @@ export async function claimForSeller(
     [sellerNo],
   );
   if (unsure !== undefined && (unsure.dueAt ?? Infinity) > now) {
-    await putOffNotices(tx, sellerNo, unsure.dueAt ?? now + HELD_UP_MS);
-    return "put_off";
+    await postponeNotices(tx, sellerNo, unsure.dueAt ?? now + POSTPONED_MS);
+    return "postponed";
   }
   const nextAt = own.mailedAt + NEXT_MAIL_MS;
   if (unsure === undefined && own.mailedAt <= now && now < nextAt) {
-    await putOffNotices(tx, sellerNo, nextAt);
-    return "put_off";
+    await postponeNotices(tx, sellerNo, nextAt);
+    return "postponed";
   }
   const mail = {
     messageId: unsure?.messageId ?? messageId,
@@ -294,10 +294,10 @@ export async function claimForSeller(
 }
 
 /**
- * How long notices are postponed that wait for an earlier mail or for the
- * seller.
+ * How long notices are postponed while an earlier mail is in progress, or while
+ * the seller is suspended.
  */
-const HELD_UP_MS = 30 * SECOND_MS;
+const POSTPONED_MS = 30 * SECOND_MS;
 
 async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
   const row = await tx.get<{ status: string }>(
@@ -308,7 +308,7 @@ async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
 }
 
 /** Postpones the notices that wait for a mail at least until then. */
-async function putOffNotices(
+async function postponeNotices(
   tx: Tx,
   sellerNo: number,
   until: number,

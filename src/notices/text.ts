@@ -47,8 +47,8 @@ export function digest(
   const text = [
     ...listed.map(({ text, link }) => `${text}\n${link}`),
     ...(more > 0 ? [`And ${more} more, at ${publicUrl}/`] : []),
-    `--\nYou get this because this address is the one of ${to.name}; at most ` +
-    `one mail an hour. To end these mails:\n${link}`,
+    `--\nYou get this mail, at most once an hour, because this is the ` +
+    `address of ${to.name}. To stop these mails:\n${link}`,
   ].join("\n\n") + "\n";
   return {
     to: to.email,

@@ -81,7 +81,7 @@ export function isText(content: Shape["content"]): content is TextForm {
 /** The elements of a list, and other elements that may stand beside them. */
 export interface Listed {
   items: Child;
-  beside: readonly Child[];
+  others: readonly Child[];
 }
 
 /**
@@ -99,9 +99,9 @@ export function listedIn(
   { content, attributes, isObject }: Shape,
 ): Listed | null {
   if (isText(content) || attributes !== undefined || isObject) return null;
-  const [items, ...beside] = content;
-  const isList = items?.max > 1 && beside.every(({ max }) => max === 1);
-  return isList ? { items, beside } : null;
+  const [items, ...others] = content;
+  const isList = items?.max > 1 && others.every(({ max }) => max === 1);
+  return isList ? { items, others } : null;
 }
 
 /** The elements below a child, and the child itself, that may be repeated. */

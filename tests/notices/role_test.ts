@@ -63,7 +63,7 @@ function roleOn(
     health: { check: () => Promise.resolve(new Map()) },
     disks: { update: () => Promise.resolve([]) },
     publicUrl: () => "https://sell.example",
-  } as unknown as Services, { isLooking: () => false });
+  } as unknown as Services, { isSearching: () => false });
 }
 
 /** The sink answers nothing until the returned function is called. */

@@ -2,7 +2,7 @@
  * A database whose sellers are spread over several servers by Citus, an
  * extension of PostgreSQL: how its schema is created, and which servers it has.
  * Only this file knows about Citus. Each server takes every statement; one of
- * them, the coordinator, makes the schema.
+ * them, the coordinator, creates the schema.
  */
 import type pg from "pg";
 import { queryClient } from "./connection.ts";
@@ -52,8 +52,8 @@ export async function hasCitus(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * The server that changes the schema; null: the server of the settings, as no
- * other is known.
+ * The server that changes the schema; null if the cluster names none: then it is
+ * the server of the settings.
  */
 export async function coordinatorOf(
   client: pg.Client,

@@ -220,7 +220,7 @@ export class PostgresTx extends PostgresSql implements Tx {
     expected: Expected,
   ): Promise<Answer> {
     this.hasWritten = true;
-    this.#checkThatAllAreThere(query);
+    this.#requireAllServers(query);
     const places = this.#places;
     if (expected === "any" && places === undefined) {
       return this.send(query, params);
@@ -241,11 +241,11 @@ export class PostgresTx extends PostgresSql implements Tx {
    * Throws for a change of rows that all servers have while one is unreachable:
    * the statement would wait for it.
    */
-  #checkThatAllAreThere(query: Query): void {
+  #requireAllServers(query: Query): void {
     const [away] = this.reach?.away ?? [];
     if (away === undefined) return;
     if (!changesEverywhere(queryText(query, "postgres"))) return;
-    throw new DbError("away", `the server ${away} is away, all are needed`);
+    throw new DbError("away", `server ${away} cannot be reached, and all servers are needed`);
   }
 
   async takeChanges(count: number, sellerNo: number): Promise<Change> {

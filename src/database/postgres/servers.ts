@@ -137,8 +137,8 @@ export class Servers {
   }
 
   /**
-   * No connection is attempted: the cluster knows that this server does not
-   * answer.
+   * Whether the cluster knows that this server does not answer. Then no
+   * connection to it is attempted.
    */
   isAway = false;
 
@@ -154,7 +154,7 @@ export class Servers {
   }
 }
 
-/** The settings of a server that accepts writes; throws if it does not. */
+/** Returns the settings of a server; throws unless it accepts writes. */
 async function writable(settings: pg.ClientConfig): Promise<pg.ClientConfig> {
   const client = new pg.Client({
     ...settings,

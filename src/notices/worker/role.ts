@@ -34,8 +34,8 @@ import { digest, operatorPayload, payloadId } from "../text.ts";
 import { ObservedConditions } from "./observed_conditions.ts";
 import { sectionsOf } from "../../database/sections.ts";
 
-/** How often it looks for new notices. */
-const LOOK_FOR_NEW_MS = 5 * SECOND_MS;
+/** How often it searches for new notices. */
+const SEARCH_MS = 5 * SECOND_MS;
 const OBSERVE_MS = 4 * SECOND_MS;
 /** The most mails, or requests, of one process in flight. */
 const AT_ONCE = 4;
@@ -50,8 +50,8 @@ const LONGEST_RETRY_AFTER_MS = 60 * SECOND_MS;
 const EVERYWHERE = ["0.0.0.0/0", "::/0"];
 
 export interface NoticeRoleOptions {
-  /** Whether this process looks for new notices. */
-  isLooking: () => boolean;
+  /** Whether this process searches for new notices. */
+  isSearching: () => boolean;
 }
 
 /** Whether notices were sent, and if not, why. */
@@ -80,20 +80,20 @@ interface Channel {
     tx: Tx,
     sellerNo: number,
     lease: string,
-  ) => Promise<Claimed | "put_off" | null>;
+  ) => Promise<Claimed | "postponed" | null>;
   send: (claimed: Claimed) => Promise<Result>;
 }
 
 export class NoticeRole extends LeasedRole {
   readonly #services: Services;
-  readonly #looks: PeriodicJobs;
-  readonly #seen: ObservedConditions;
+  readonly #searches: PeriodicJobs;
+  readonly #observed: ObservedConditions;
   readonly #outbound: Outbound;
   readonly #channels: Channel[];
   /** Monotonic milliseconds. */
-  #seeAt = 0;
+  #observeAt = 0;
 
-  constructor(services: Services, { isLooking }: NoticeRoleOptions) {
+  constructor(services: Services, { isSearching }: NoticeRoleOptions) {
     const { config, deps, network, mailer } = services;
     const outbound = new Outbound({
       // The operator chose the address.
@@ -132,30 +132,30 @@ export class NoticeRole extends LeasedRole {
         send: (claimed) => this.#mailToSeller(claimed),
       })]),
     ];
-    this.#seen = new ObservedConditions(
+    this.#observed = new ObservedConditions(
       services,
       (notice) => this.#sendNow(notice),
     );
-    const looks = new NoticeSearch(services);
-    this.#looks = new PeriodicJobs("notice_looks", [{
-      name: "notice_looks",
-      everyMs: LOOK_FOR_NEW_MS,
-      isOurs: isLooking,
-      run: () => looks.run(),
+    const search = new NoticeSearch(services);
+    this.#searches = new PeriodicJobs("notice_search", [{
+      name: "notice_search",
+      everyMs: SEARCH_MS,
+      isOurs: isSearching,
+      run: () => search.run(),
     }], deps);
   }
 
   override start(): void {
     super.start();
-    this.#looks.start();
+    this.#searches.start();
   }
 
   override async stop(): Promise<void> {
-    await Promise.all([this.#looks.stop(), super.stop()]);
+    await Promise.all([this.#searches.stop(), super.stop()]);
   }
 
   override abandon(): Promise<void> {
-    void this.#looks.stop();
+    void this.#searches.stop();
     return super.abandon();
   }
 
@@ -165,9 +165,9 @@ export class NoticeRole extends LeasedRole {
    */
   protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;
-    if (config.noticesUrl === null || clock.monotonic() < this.#seeAt) return;
-    this.#seeAt = clock.monotonic() + OBSERVE_MS;
-    await this.#seen.observe();
+    if (config.noticesUrl === null || clock.monotonic() < this.#observeAt) return;
+    this.#observeAt = clock.monotonic() + OBSERVE_MS;
+    await this.#observed.observe();
   }
 
   protected async claimAndLaunch(now: number): Promise<ClaimResult> {
@@ -218,9 +218,9 @@ export class NoticeRole extends LeasedRole {
       { db: section },
       (tx, { lease }) => channel.claim(tx, sellerNo, lease),
       (claimed) =>
-        claimed === null || claimed === "put_off" ? [] : claimed.leased,
+        claimed === null || claimed === "postponed" ? [] : claimed.leased,
     );
-    if (claimed === null || claimed === "put_off") return claimed !== null;
+    if (claimed === null || claimed === "postponed") return claimed !== null;
     channel.inFlight.add(claimed);
     this.launch(claimed.leased, () => this.#send(section, channel, claimed));
     return true;

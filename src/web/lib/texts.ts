@@ -25,7 +25,7 @@ export function stateWord(state: string): string {
 export const STALE_PAGE =
   "Part of this page could not be loaded. Reload the page: there may be a newer version.";
 
-/** Makes `In stock` of `in_stock`. */
+/** Turns `in_stock` into `In stock`. */
 export function readable(word: string): string {
   return capitalised(word.replaceAll("_", " "));
 }

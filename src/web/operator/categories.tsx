@@ -5,7 +5,7 @@ import { UnlessViewing } from "../ui/changing.tsx";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { ErrorNote, Form, Title, useAction } from "../ui/components.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { needOf } from "../products/category_rules.tsx";
+import { ruleText } from "../products/category_rules.tsx";
 import { ProblemList } from "../uploads/refusals.tsx";
 
 const COLUMNS: readonly Column<Category>[] = [
@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<Category>[] = [
   {
     label: "Rules",
     look: "fill",
-    cell: ({ rule = [] }) => rule.map(needOf).join(" · ") || "–",
+    cell: ({ rule = [] }) => rule.map(ruleText).join(" · ") || "–",
   },
 ];
 

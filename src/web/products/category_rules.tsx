@@ -33,7 +33,7 @@ export function CategoryNeeds({ client, names, attributes, onAdd }: {
           <ul>
             {category.rule!.map((rule, i) => (
               <li key={i}>
-                {needOf(rule)}{" "}
+                {ruleText(rule)}{" "}
                 {rule.attribute !== undefined && !has(rule) && (
                   <button
                     type="button"
@@ -59,7 +59,7 @@ const SHOWN = 12;
  * A rule as text: "material: required; one of steel, porcelain; from 2027-01-01
  * on".
  */
-export function needOf(
+export function ruleText(
   { field, attribute, required, value = [], from }: CategoryRule,
 ): string {
   const more = value.length - SHOWN;

@@ -39,7 +39,9 @@ import { loadProduct, skuExists } from "../ui/thumbnails.tsx";
 import { dropUnsaved, keepUnsaved, unsavedOf } from "./unsaved.ts";
 
 /** The labels of a list's item and of its note. */
-const WORDS: Readonly<Record<ListField, { text: string; note?: string }>> = {
+const ITEM_LABELS: Readonly<
+  Record<ListField, { text: string; note?: string }>
+> = {
   categories: { text: "Category" },
   attributes: { text: "Value", note: "Name" },
   images: { text: "Address", note: "Description" },
@@ -67,16 +69,16 @@ export function ProductForm({ client, product, onSaved }: {
   const [draft, setDraft] = useState<Draft>(() => unsavedOf(id)?.draft ?? from);
   const [refused, setRefused] = useState<readonly Detail[]>([]);
   /** Edited fields that somebody else has changed, too. */
-  const [met, setMet] = useState<readonly string[]>([]);
-  /** The question about the price that was shown at the last try to save. */
-  const [asked, setAsked] = useState<string | null>(null);
+  const [conflicts, setConflicts] = useState<readonly string[]>([]);
+  /** The question about the price that was shown at the last attempt to save. */
+  const [askedDoubt, setAskedDoubt] = useState<string | null>(null);
   const { busy, error, run } = useAction();
   /**
    * Merges the stored values into the draft; returns the conflicting fields.
    */
-  const catchUp = (stored: Draft): readonly string[] => {
+  const mergeStored = (stored: Draft): readonly string[] => {
     const found = conflictingFields(draft, from, stored);
-    setMet(found);
+    setConflicts(found);
     setDraft((latest) => rebaseDraft(latest, from, stored));
     setFrom(stored);
     return found;
@@ -84,7 +86,7 @@ export function ProductForm({ client, product, onSaved }: {
   // The stored product may differ from what was sent: quantity 0 makes it
   // out of stock. A layout effect runs before anything else can be typed.
   useLayoutEffect(() => {
-    if (product !== null) catchUp(draftOf(product));
+    if (product !== null) mergeStored(draftOf(product));
   }, [product]);
   const changed = changedFieldsOf(draft, from);
   useLayoutEffect(() => {
@@ -97,15 +99,17 @@ export function ProductForm({ client, product, onSaved }: {
   );
   const doubt = priceDoubtOf(draft, from);
   /** The merged draft to save; null: there is a conflict to look at first. */
-  const caughtUp = async ({ id }: Product): Promise<Draft | null> => {
+  const mergedDraft = async ({ id }: Product): Promise<Draft | null> => {
     const stored = draftOf(await loadProduct(client, id));
-    return catchUp(stored).length > 0 ? null : rebaseDraft(draft, from, stored);
+    return mergeStored(stored).length > 0
+      ? null
+      : rebaseDraft(draft, from, stored);
   };
   const save = async () => {
     setRefused([]);
-    setAsked(doubt);
-    if (doubt !== asked && doubt !== null) return;
-    const current = product === null ? draft : await caughtUp(product);
+    setAskedDoubt(doubt);
+    if (doubt !== askedDoubt && doubt !== null) return;
+    const current = product === null ? draft : await mergedDraft(product);
     if (current === null) return;
     const sku = current.scalars.sku.trim();
     // The SKU is taken: the upload would change the stored product.
@@ -189,16 +193,16 @@ export function ProductForm({ client, product, onSaved }: {
         />
       </fieldset>
       {error && <ErrorNote error={error} />}
-      {doubt !== null && doubt === asked && (
+      {doubt !== null && doubt === askedDoubt && (
         <p class="note warn" role="alert">
           {capitalised(doubt)} Nothing is saved yet; “Save” stores it.
         </p>
       )}
-      {met.length > 0 && (
+      {conflicts.length > 0 && (
         <p class="note warn" role="alert">
           Somebody else has changed these fields, and nothing is saved yet:{" "}
-          {met.map(fieldLabel).join(", ")}. “Save” stores your values; “Discard
-          the changes” shows the stored ones.
+          {conflicts.map(fieldLabel).join(", ")}. “Save” stores your values;
+          “Discard the changes” shows the stored ones.
         </p>
       )}
       <UnlessViewing>
@@ -216,7 +220,7 @@ export function ProductForm({ client, product, onSaved }: {
               onClick={() => {
                 setDraft(from);
                 setRefused([]);
-                setMet([]);
+                setConflicts([]);
               }}
             >
               Discard the changes
@@ -342,7 +346,7 @@ function ListOf({ name, items, problem, onItems, offered }: {
 }) {
   const [typed, setTyped] = useState<string | null>(null);
   const listId = `${name}-offered`;
-  const { text, note } = WORDS[name];
+  const { text, note } = ITEM_LABELS[name];
   const { max, item: element } = LISTS[name];
   const change = (index: number, changes: Partial<Item>) =>
     onItems(
@@ -350,7 +354,7 @@ function ListOf({ name, items, problem, onItems, offered }: {
     );
   const remove = (index: number) =>
     onItems(items.filter((_, i) => i !== index));
-  const raise = (index: number) =>
+  const moveUp = (index: number) =>
     onItems(
       items.map((item, i) =>
         i === index - 1 ? items[index] : i === index ? items[index - 1] : item
@@ -390,7 +394,7 @@ function ListOf({ name, items, problem, onItems, offered }: {
               type="button"
               class="small"
               aria-label={`Move ${element} ${i + 1} up`}
-              onClick={() => raise(i)}
+              onClick={() => moveUp(i)}
             >
               ↑
             </button>

@@ -163,7 +163,7 @@ type Selection = ReadonlyMap<string, Product>;
 function Catalogue({ client, search }: { client: Client; search: Search }) {
   const [selection, setSelection] = useState<Selection>(new Map());
   const [done, setDone] = useState<Done | null>(null);
-  const [turn, setTurn] = useState(0);
+  const [version, setVersion] = useState(0);
   const selected = useMemo(() => [...selection.values()], [selection]);
   const select = (next: Selection) => {
     setSelection(next);
@@ -188,7 +188,7 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
             onDone={(done) => {
               select(new Map());
               setDone(done);
-              setTurn(turn + 1);
+              setVersion(version + 1);
             }}
           />
         </UnlessViewing>
@@ -196,7 +196,7 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
       <Pages
         client={client}
         search={search}
-        turn={turn}
+        version={version}
         selection={selection}
         onSelect={select}
       />
@@ -334,17 +334,17 @@ const previousProducts = new Map<string, string>();
 function Pages(
   props: ListProps & {
     /** Changes when products have changed, so that they are reloaded. */
-    turn: number;
+    version: number;
   },
 ) {
-  const { client, search, turn } = props;
+  const { client, search, version } = props;
   const { after } = search;
   const query = { ...queryOf(search, PAGE), ...orderOf(search) };
   const list = useRows(async (cursor = after || undefined, signal) => {
     const { products: rows, next } = await client
       .listProducts({ ...query, after: cursor }, { signal });
     return { rows, next };
-  }, [client, JSON.stringify([query, after]), turn]);
+  }, [client, JSON.stringify([query, after]), version]);
   return (
     <>
       <ProductTable {...props} rows={list.rows ?? []} />

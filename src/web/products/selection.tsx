@@ -88,24 +88,24 @@ function ChangeForm({ client, products, onDone }: {
   const { busy, error, run } = useAction();
   const [at, setAt] = useState(0);
   const [typed, setTyped] = useState("");
-  const [flaw, setFlaw] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
   const [preview, setPreview] = useState<Preview | null>(null);
   const { field, how } = CHANGES[at];
   const isStatus = field === "status";
   const text = isStatus && typed === "" ? STATUSES[0] : typed;
-  // A preview is of one selection.
+  // Another selection makes the preview outdated.
   useEffect(() => setPreview(null), [products]);
   const set = (next: number, value: string) => {
     setAt(next);
     setTyped(value);
-    setFlaw(null);
+    setProblem(null);
     setPreview(null);
   };
-  const look = () => {
+  const showPreview = () => {
     const change = { field, how, text } as BulkChange;
-    const flaw = bulkChangeProblem(change);
-    setFlaw(flaw);
-    if (flaw !== null) return;
+    const problem = bulkChangeProblem(change);
+    setProblem(problem);
+    if (problem !== null) return;
     run(async () => {
       const steps = bulkSteps(products, change);
       const outcome = steps.length === 0
@@ -132,7 +132,7 @@ function ChangeForm({ client, products, onDone }: {
     });
   return (
     <>
-      <Form class="row" onSubmit={look}>
+      <Form class="row" onSubmit={showPreview}>
         <span class="field">
           <label for="bulk-change">Change</label>
           <select
@@ -169,8 +169,8 @@ function ChangeForm({ client, products, onDone }: {
                   : how === "by"
                   ? "+5 or −5"
                   : ""}
-                aria-invalid={flaw !== null}
-                aria-describedby="bulk-flaw"
+                aria-invalid={problem !== null}
+                aria-describedby="bulk-problem"
                 onInput={(event) => set(at, event.currentTarget.value)}
               />
             )}
@@ -185,7 +185,9 @@ function ChangeForm({ client, products, onDone }: {
             : `Preview for ${plural(products.length, "product")}`}
         </button>
       </Form>
-      {flaw !== null && <p id="bulk-flaw" class="bad" role="alert">{flaw}</p>}
+      {problem !== null && (
+        <p id="bulk-problem" class="bad" role="alert">{problem}</p>
+      )}
       {preview !== null && (
         <PreviewNote
           preview={preview}
@@ -319,7 +321,7 @@ function Deletion({ client, products, onDone }: {
             message: errorSentence(error as Error),
           });
           // An error that concerns all products ends the deletion.
-          if (!isOfOne(error)) break;
+          if (!concernsOneProduct(error)) break;
         }
       }
       const text = `${plural(deleted.length, "product")} deleted.`;
@@ -370,7 +372,7 @@ async function deleteOne(client: Client, sku_or_id: string): Promise<void> {
 /**
  * Whether an error concerns one product only, so that others can be deleted.
  */
-function isOfOne(error: unknown): boolean {
+function concernsOneProduct(error: unknown): boolean {
   return error instanceof ApiError && ![401, 403, 429].includes(error.status);
 }
 

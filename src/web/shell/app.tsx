@@ -226,7 +226,7 @@ function useClient(current: Session | null): Client | null {
   );
 }
 
-/** Tells an operator whose views these are. */
+/** Shows an operator whose views these are. */
 function ViewedNote() {
   const of = viewedSeller();
   return of === null ? null : (
@@ -246,7 +246,7 @@ function letterOf(name: string, views: readonly View[]): string {
   return [...LETTERS[name] ?? name].find((one) => !taken.includes(one)) ?? "";
 }
 
-/** Views whose label begins with another letter than their name. */
+/** Views whose label begins with a different letter than their name. */
 const LETTERS: Readonly<Record<string, string>> = { uploads: "history" };
 
 /** Keys that work outside of fields; `?` lists them. */

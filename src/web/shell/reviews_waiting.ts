@@ -12,7 +12,7 @@ export function useReviewsWaiting(operator: Client | null): void {
   useEffect(() => {
     if (operator === null) return;
     const gone = new AbortController();
-    const look = async () => {
+    const update = async () => {
       try {
         const { signal } = gone;
         const { backlog: { pending_reviews: n } } = await operator
@@ -22,8 +22,8 @@ export function useReviewsWaiting(operator: Client | null): void {
         // The next request may succeed.
       }
     };
-    look();
-    const stop = every(REFRESH_MS, look);
+    update();
+    const stop = every(REFRESH_MS, update);
     return () => {
       stop();
       gone.abort();

@@ -272,7 +272,7 @@ async function claimShares(
   shares: readonly ClaimShare[],
   lease: { lease: string; now: number },
 ): Promise<Flight[]> {
-  // All statements are sent at once, which costs one round trip to a server.
+  // All statements are sent at once, which costs one round trip.
   const claimed = await Promise.all(shares.map(async ({ head, limit }) => {
     const claims = await claimDeliveries(tx, { ...head, ...lease, limit });
     return claims.map((claim) => ({ head, claim }));
