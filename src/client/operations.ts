@@ -103,7 +103,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ transaction: Transaction }>;
 
   /**
-   * Refused products of an upload. The products that accept=valid did not store, as a document <products> to correct and upload. Each product is byte for byte as it was sent, after a comment with its problems.
+   * Download the refused products of an upload. The products that accept=valid did not store, as a document <products> to correct and upload. Each product is byte for byte as it was sent, after a comment with its problems.
    *
    * `GET /seller_api/bulk_products/:transaction_id/refused`
    */
@@ -113,7 +113,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<string>;
 
   /**
-   * Recent uploads. Newest first, with counts but without results.
+   * List uploads. Newest first, with counts but without results.
    *
    * `GET /seller_api/bulk_products`
    */
@@ -229,7 +229,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
 
   /**
-   * Import a document of any length. Accepts up to 50,000 products, and answers when the document is on disk. In the background all products are checked, then stored: all or none; with accept=valid, the valid ones.
+   * Import a catalogue. Accepts up to 50,000 products, and answers when the document is on disk. In the background all products are checked, then stored: all or none; with accept=valid, the valid ones.
    *
    * `POST /seller_api/imports`
    */
@@ -249,7 +249,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ import_id: string }>;
 
   /**
-   * Recent imports. Newest first, with counts but without problems.
+   * List imports. Newest first, with counts but without problems.
    *
    * `GET /seller_api/imports`
    */
@@ -280,7 +280,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ import: Import }>;
 
   /**
-   * Results of an import. The result of each product, in the order of the document.
+   * List the results of an import. The result of each product, in the order of the document.
    *
    * `GET /seller_api/imports/:import_id/results`
    */
@@ -313,7 +313,7 @@ export interface Operations {
   >;
 
   /**
-   * Refused products of an import. A document <products> to correct and send again. Each product is byte for byte as it was sent, after a comment with its problems.
+   * Download the refused products of an import. A document <products> to correct and send again. Each product is byte for byte as it was sent, after a comment with its problems.
    *
    * `GET /seller_api/imports/:import_id/refused`
    */
@@ -435,7 +435,7 @@ export interface Operations {
   >;
 
   /**
-   * Rejected products. A document <products> to correct and upload, with up to 250 products, the earliest rejected first, each after a comment with the reason. A header Link leads to the next page. In JSON, the reason is only in the review of each product.
+   * Download rejected products. A document <products> to correct and upload, with up to 250 products, the earliest rejected first, each after a comment with the reason. A header Link leads to the next page. In JSON, the reason is only in the review of each product.
    *
    * `GET /seller_api/products/rejected`
    */
@@ -554,7 +554,7 @@ export interface Operations {
   }>;
 
   /**
-   * Give a webhook a new secret. From now on the webhook has its own secret. For 24 h, deliveries are also signed with the former secret.
+   * Rotate a webhook's secret. From now on the webhook has its own secret. For 24 h, deliveries are also signed with the former secret.
    *
    * `POST /seller_api/webhooks/:trigger/rotate_secret`
    */
@@ -567,7 +567,7 @@ export interface Operations {
   }>;
 
   /**
-   * Recent deliveries. Newest first, each with its last ten attempts. With a state, a page may be short or empty and still have a <next>.
+   * List deliveries. Newest first, each with its last ten attempts. With a state, a page may be short or empty and still have a <next>.
    *
    * `GET /seller_api/webhooks/:trigger/deliveries`
    */
@@ -624,7 +624,7 @@ export interface Operations {
     /** seconds to wait, up to 30, until there is an event */
     wait?: number;
   }, options?: CallOptions): Promise<{
-    /** each as it is delivered, or would be */
+    /** each in the form in which webhooks receive it */
     events: DeliveredEvent[];
     /** the value of ?after= for the events after these */
     next: string;
@@ -678,7 +678,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Delete a mapping. Tables are then mapped by the page's own proposals.
+   * Delete a mapping. The page then proposes the fields of the columns itself.
    *
    * `DELETE /seller_api/mappings/:name`
    */
@@ -688,7 +688,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Categories of the marketplace. With their rules, in the marketplace's order. `closed`: products may use only these categories. Without a list, products may use any. The ETag changes with the list.
+   * List the marketplace's categories. With their rules, in the marketplace's order. `closed`: products may use only these categories. Without a list, products may use any. The ETag changes with the list.
    *
    * `GET /seller_api/categories`
    */
@@ -711,7 +711,7 @@ export interface Operations {
   >;
 
   /**
-   * A category and its rules. The ETag changes with the list.
+   * Read a category and its rules. The ETag changes with the list.
    *
    * `GET /seller_api/categories/:category`
    */
@@ -770,7 +770,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ key: NewKey }>;
 
   /**
-   * Refused requests. Requests refused with a 4xx, with the reasons. The last 1000 of each seller, for 30 days, newest first. Equal refusals within a minute are one entry; at most half of the entries have the same code.
+   * List refused requests. Requests refused with a 4xx, with the reasons. The last 1000 of each seller, for 30 days, newest first. Equal refusals within a minute are one entry; at most half of the entries have the same code.
    *
    * `GET /seller_api/refusals`
    */
@@ -803,7 +803,7 @@ export interface Operations {
   >;
 
   /**
-   * Your account. Your name, your limits and usage, the id of the key of this request, and the networks of the service's outgoing requests. Every key may read it.
+   * Read your account. Your name, your limits and usage, the id of the key of this request, and the networks of the service's outgoing requests. Every key may read it.
    *
    * `GET /seller_api/account`
    */
@@ -931,7 +931,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ keys: SellerKey[] }>;
 
   /**
-   * Give a seller another key. The key is shown once. Unless the document says otherwise, it has all scopes, does not expire, and works from every network.
+   * Create a key for a seller. The key is shown once. Unless the document says otherwise, it has all scopes, does not expire, and works from every network.
    *
    * `POST /operator_api/sellers/:seller/keys`
    */
@@ -962,7 +962,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Give a seller a new webhook secret. For 24 h, deliveries are also signed with the former secret. Webhooks with their own secret keep it.
+   * Rotate a seller's webhook secret. For 24 h, deliveries are also signed with the former secret. Webhooks with their own secret keep it.
    *
    * `POST /operator_api/sellers/:seller/rotate_secret`
    */
@@ -975,7 +975,7 @@ export interface Operations {
   }>;
 
   /**
-   * A seller's deliveries. Newest first, each with its last ten attempts, including deliveries of deleted webhooks. With a state, a page may be short or empty and still have a <next>.
+   * List a seller's deliveries. Newest first, each with its last ten attempts, including deliveries of deleted webhooks. With a state, a page may be short or empty and still have a <next>.
    *
    * `GET /operator_api/sellers/:seller/deliveries`
    */
@@ -1050,7 +1050,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Reasons for rejections. Your list, in its order. The page offers it to reviewers.
+   * List the reasons for rejections. Your list, in its order. The page offers it to reviewers.
    *
    * `GET /operator_api/review_reasons`
    */
@@ -1069,7 +1069,7 @@ export interface Operations {
   }>;
 
   /**
-   * Change the reasons for rejections. Replaces the list, of up to 100 reasons. Decisions may also have other codes.
+   * Replace the reasons for rejections. Replaces the list, of up to 100 reasons. Decisions may also have other codes.
    *
    * `PUT /operator_api/review_reasons`
    */
@@ -1086,7 +1086,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * The list of categories. The list as it was put, in its order, page by page.
+   * List categories. The list as you sent it, in pages.
    *
    * `GET /operator_api/categories`
    */
@@ -1140,7 +1140,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
   /**
-   * Refused requests of sellers. Requests of sellers refused with a 4xx. The last 1000 of each seller, for 30 days, newest first.
+   * List refused requests of sellers. Requests of sellers refused with a 4xx. The last 1000 of each seller, for 30 days, newest first.
    *
    * `GET /operator_api/refusals`
    */
@@ -1175,7 +1175,7 @@ export interface Operations {
   >;
 
   /**
-   * The audit log. The changes by operators, newest first, and who made them.
+   * Read the audit log. The changes by operators, newest first, and who made them.
    *
    * `GET /operator_api/audit`
    */
@@ -1204,7 +1204,7 @@ export interface Operations {
   >;
 
   /**
-   * Status of the service. The queues; the failing webhooks (the 100 that have failed longest); uploads, images and deliveries of the last 24 hours; and the free space on the disks of the process that answers.
+   * Read the status of the service. The queues; the failing webhooks (the 100 that have failed longest); uploads, images and deliveries of the last 24 hours; and the free space on the disks of the process that answers.
    *
    * `GET /operator_api/status`
    */
@@ -1224,7 +1224,7 @@ export interface Operations {
   >;
 
   /**
-   * The database. Its servers: whether each answered the last check, at most 5 seconds ago, and how many sellers and bytes it has. There is one server, unless Citus spreads the sellers over several.
+   * List the database servers. Its servers: whether each answered the last check, at most 5 seconds ago, and how many sellers and bytes it has. There is one server, unless Citus spreads the sellers over several.
    *
    * `GET /operator_api/database`
    */
@@ -1241,7 +1241,7 @@ export interface Operations {
   }>;
 
   /**
-   * Metrics. In the text format of Prometheus. The answer is 404 without SELLER_METRICS_KEY and without an operator key.
+   * Read the metrics. In the text format of Prometheus. The answer is 404 without SELLER_METRICS_KEY and without an operator key.
    *
    * `GET /metrics`
    */
@@ -1251,7 +1251,7 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * Liveness. The process runs and answers.
+   * Check liveness. The process runs and answers.
    *
    * `GET /healthz`
    */
@@ -1275,7 +1275,7 @@ export interface Operations {
   >;
 
   /**
-   * Readiness. 200 if the service can work, else 503. With an operator key, the answer has the result of each check.
+   * Check readiness. 200 if the service can work, else 503. With an operator key, the answer has the result of each check.
    *
    * `GET /readyz`
    */
@@ -1311,7 +1311,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<Blob>;
 
   /**
-   * Schema of uploads. XML Schema 1.0.
+   * Read the schema of uploads. XML Schema 1.0.
    *
    * `GET /seller_api/schemas/products-1.1.xsd`
    */
@@ -1321,7 +1321,7 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * Schema of attribute updates. XML Schema 1.0.
+   * Read the schema of attribute updates. XML Schema 1.0.
    *
    * `GET /seller_api/schemas/attributes-1.1.xsd`
    */
@@ -1331,7 +1331,7 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * Schema of answers. XML Schema 1.0.
+   * Read the schema of answers. XML Schema 1.0.
    *
    * `GET /seller_api/schemas/responses-1.1.xsd`
    */
@@ -1341,7 +1341,7 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * OpenAPI description. OpenAPI 3.1.
+   * Read the OpenAPI description. OpenAPI 3.1.
    *
    * `GET /openapi.json`
    */
@@ -1351,7 +1351,7 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * The handbook. Lists its chapters.
+   * List the chapters of the handbook. The contents, as HTML.
    *
    * `GET /docs`
    */
@@ -1361,7 +1361,7 @@ export interface Operations {
   ): Promise<string>;
 
   /**
-   * A chapter of the handbook. One of the chapters is this API reference, which is generated from the table of endpoints.
+   * Read a chapter of the handbook. One of the chapters is this API reference, which is generated from the table of endpoints.
    *
    * `GET /docs/:chapter`
    */

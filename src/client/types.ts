@@ -483,7 +483,7 @@ export interface LowestPrice {
 
 export interface ProductReview {
   state: "pending" | "approved" | "rejected";
-  /** when the state began; a corrected product that waits still has the former reason */
+  /** when the state began; a corrected product keeps the former reason until it is reviewed */
   at: string;
   /** a code that the operator chose */
   code?: string;
@@ -909,7 +909,7 @@ export interface Queue {
   /** jobs that are not done; counts stop at 100,000 */
   waiting: number;
   in_progress: number;
-  /** how long the oldest job has been due; left out if jobs wait for others */
+  /** seconds since the oldest job became due; left out if jobs wait for other jobs */
   oldest_due_seconds?: number;
 }
 

@@ -81,5 +81,8 @@ export function unreachableServers(sql: Sql): readonly string[] {
  */
 export function requireAllSections(sql: Sql, what: string): void {
   if (unreachableServers(sql).length === 0) return;
-  throw new DbError("away", `${what} may be on a database server that cannot be reached.`);
+  throw new DbError(
+    "away",
+    `${what} may be on a database server that cannot be reached.`,
+  );
 }

@@ -497,7 +497,9 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     find: endingKeys,
     text: ({ label, prefix, ends }) =>
       `Your key ${label ?? ""}${label === null ? "" : " "}(it begins with ` +
-      `${prefix}) ends at ${timeOf(ends)}. A rotation does not prolong it. Before ` +
+      `${prefix}) ends at ${
+        timeOf(ends)
+      }. A rotation does not prolong it. Before ` +
       "then, create a key with another key that lasts longer, or ask us for one.",
     view: () => "keys",
   },

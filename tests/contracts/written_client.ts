@@ -94,7 +94,7 @@ function textType(form: TextForm): string {
 /** The list that an element represents; null if it is none. */
 function arrayIn(shape: Shape): Child | null {
   const listed = listedIn(shape);
-  return listed?.beside.length === 0 ? listed.items : null;
+  return listed?.others.length === 0 ? listed.items : null;
 }
 
 /** Without what the client does itself, or the type shows. */
@@ -201,13 +201,13 @@ class Declarations {
   /** The array, and the members beside it. */
   #listProperties(
     { name, shape, min, about }: Child,
-    { items, beside }: Listed,
+    { items, others }: Listed,
   ): string {
     const type = bracketed(this.type(items.shape));
     const own = `${comment(about ?? items.about)}${name}${
       min === 0 ? "?" : ""
     }: ${type}[]${shape.empty ? " | null" : ""};`;
-    return [own, ...beside.map((child) => this.#property(child))].join("\n");
+    return [own, ...others.map((child) => this.#property(child))].join("\n");
   }
 }
 

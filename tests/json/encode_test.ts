@@ -68,7 +68,7 @@ Deno.test("a long list is written in blocks", () => {
 function memberNames(children: readonly Child[]): string[] {
   return children.flatMap(({ name, shape, max }) => {
     const listed = max === 1 ? listedIn(shape) : null;
-    return [name, ...(listed === null ? [] : memberNames(listed.beside))];
+    return [name, ...(listed === null ? [] : memberNames(listed.others))];
   });
 }
 

@@ -207,12 +207,12 @@ function childNode(
   if (max > 1) return items(value, shape);
   const listed = listedIn(shape);
   if (listed === null) return nodeOf(value, shape);
-  const beside = listed.beside.map((child) =>
+  const others = listed.others.map((child) =>
     [child.name, childNode(child, take)] as const
   );
   return {
     [listed.items.name]: items(value, listed.items.shape),
-    ...Object.fromEntries(beside),
+    ...Object.fromEntries(others),
   };
 }
 

@@ -245,7 +245,10 @@ export class PostgresTx extends PostgresSql implements Tx {
     const [away] = this.reach?.away ?? [];
     if (away === undefined) return;
     if (!changesEverywhere(queryText(query, "postgres"))) return;
-    throw new DbError("away", `server ${away} cannot be reached, and all servers are needed`);
+    throw new DbError(
+      "away",
+      `server ${away} cannot be reached, and all servers are needed`,
+    );
   }
 
   async takeChanges(count: number, sellerNo: number): Promise<Change> {

@@ -15,7 +15,7 @@ import { endpoint } from "../server/route.ts";
 
 export const listAudit = endpoint({
   operation: "listAudit",
-  title: "The audit log",
+  title: "Read the audit log",
   about: "The changes by operators, newest first, and who made them.",
   parameters: [WHO, AUDIT_SELLER, FROM_TIME, TO_TIME, AFTER, LIMIT],
   answers: ["audit"],

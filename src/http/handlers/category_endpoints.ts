@@ -58,15 +58,15 @@ export const putCategories = endpoint({
 
 export const listAllCategories = endpoint({
   operation: "listAllCategories",
-  title: "The list of categories",
-  about: "The list as it was put, in its order, page by page.",
+  title: "List categories",
+  about: "The list as you sent it, in pages.",
   parameters: [AFTER, LIMIT],
   answers: ["categories"],
 }, (exchange) => pageOfCategories(exchange));
 
 export const listCategories = endpoint({
   operation: "listCategories",
-  title: "Categories of the marketplace",
+  title: "List the marketplace's categories",
   about:
     "With their rules, in the marketplace's order. `closed`: products may " +
     "use only these categories. Without a list, products may use any. The " +
@@ -77,7 +77,7 @@ export const listCategories = endpoint({
 
 export const getCategory = endpoint({
   operation: "getCategory",
-  title: "A category and its rules",
+  title: "Read a category and its rules",
   about: "The ETag changes with the list.",
   answers: ["category"],
 }, async (exchange) => {

@@ -62,8 +62,8 @@ const DOCS_POLICY = {
 
 export const getDocs = endpoint({
   operation: "getDocs",
-  title: "The handbook",
-  about: "Lists its chapters.",
+  title: "List the chapters of the handbook",
+  about: "The contents, as HTML.",
   answers: { type: "text/html" },
 }, publishedText("text/html", contentsPage, DOCS_POLICY));
 
@@ -81,7 +81,7 @@ const FILES: readonly (readonly [string, Handler])[] = [
 export const getChapter = (endpoints: () => readonly Endpoint[]) =>
   endpoint({
     operation: "getChapter",
-    title: "A chapter of the handbook",
+    title: "Read a chapter of the handbook",
     about:
       "One of the chapters is this API reference, which is generated from " +
       "the table of endpoints.",
@@ -195,7 +195,7 @@ export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
   endpoint(
     {
       operation: "getOpenApi",
-      title: "OpenAPI description",
+      title: "Read the OpenAPI description",
       about: "OpenAPI 3.1.",
       answers: { type: "application/json" },
     },
@@ -209,19 +209,19 @@ export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
 
 export const getProductsSchema = schemaEndpoint(
   "getProductsSchema",
-  "Schema of uploads",
+  "Read the schema of uploads",
   productsSchema,
 );
 
 export const getAttributesSchema = schemaEndpoint(
   "getAttributesSchema",
-  "Schema of attribute updates",
+  "Read the schema of attribute updates",
   attributesSchema,
 );
 
 export const getResponsesSchema = schemaEndpoint(
   "getResponsesSchema",
-  "Schema of answers",
+  "Read the schema of answers",
   responsesSchema,
 );
 

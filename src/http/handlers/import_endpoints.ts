@@ -77,7 +77,7 @@ const WAIT = waitUntil("the status is final");
 
 export const beginImport = endpoint({
   operation: "beginImport",
-  title: "Import a document of any length",
+  title: "Import a catalogue",
   about: "Accepts up to 50,000 products, and answers when the document is on " +
     "disk. In the background all products are checked, then stored: all or " +
     "none; with accept=valid, the valid ones.",
@@ -222,7 +222,7 @@ function importNode(record: ImportRecord): ImportNode {
 
 export const listImports = endpoint({
   operation: "listImports",
-  title: "Recent imports",
+  title: "List imports",
   about: "Newest first, with counts but without problems.",
   parameters: [AFTER, LIMIT],
   answers: ["imports"],
@@ -257,7 +257,7 @@ const RESULTS_CURSOR = cursor<ResultsPlace>({
 
 export const getImportResults = endpoint({
   operation: "getImportResults",
-  title: "Results of an import",
+  title: "List the results of an import",
   about: "The result of each product, in the order of the document.",
   parameters: [AFTER, LIMIT, RESULT, SHOW],
   answers: ["import_results"],
@@ -325,7 +325,7 @@ function resultNode(
 
 export const getRefusedOfImport = endpoint({
   operation: "getRefusedOfImport",
-  title: "Refused products of an import",
+  title: "Download the refused products of an import",
   about:
     "A document <products> to correct and send again. Each product is byte " +
     "for byte as it was sent, after a comment with its problems.",

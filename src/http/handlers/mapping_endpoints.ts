@@ -72,7 +72,7 @@ export const getMapping = endpoint({
 export const deleteMapping = endpoint({
   operation: "deleteMapping",
   title: "Delete a mapping",
-  about: "Tables are then mapped by the page's own proposals.",
+  about: "The page then proposes the fields of the columns itself.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
   await removeMapping(services, seller, params.name);

@@ -20,14 +20,14 @@ import { endpoint } from "../server/route.ts";
 
 export const getHealth = endpoint({
   operation: "getHealth",
-  title: "Liveness",
+  title: "Check liveness",
   about: "The process runs and answers.",
   answers: ["health"],
 }, () => Promise.resolve({ xml: { status: "alive" }, headers: NOT_KEPT }));
 
 export const getReadiness = endpoint({
   operation: "getReadiness",
-  title: "Readiness",
+  title: "Check readiness",
   about: "200 if the service can work, else 503. With an operator key, the " +
     "answer has the result of each check.",
   answers: ["health"],
@@ -64,7 +64,7 @@ export const getReadiness = endpoint({
 
 export const getDatabase = endpoint({
   operation: "getDatabase",
-  title: "The database",
+  title: "List the database servers",
   about:
     "Its servers: whether each answered the last check, at most 5 seconds " +
     "ago, and how many sellers and bytes it has. There is one server, " +
@@ -125,7 +125,7 @@ async function backlogNode(
 
 export const getMetrics = endpoint({
   operation: "getMetrics",
-  title: "Metrics",
+  title: "Read the metrics",
   about: "In the text format of Prometheus. The answer is 404 without " +
     "SELLER_METRICS_KEY and without an operator key.",
   answers: { type: "text/plain" },
@@ -142,7 +142,7 @@ const FAILING_LIMIT = 100;
 
 export const getStatus = endpoint({
   operation: "getStatus",
-  title: "Status of the service",
+  title: "Read the status of the service",
   about:
     "The queues; the failing webhooks (the 100 that have failed longest); " +
     "uploads, images and deliveries of the last 24 hours; and the free " +

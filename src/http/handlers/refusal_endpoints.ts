@@ -38,7 +38,7 @@ const FILTERS = [
 
 export const listRefusals = endpoint({
   operation: "listRefusals",
-  title: "Refused requests",
+  title: "List refused requests",
   about:
     `Requests refused with a 4xx, with the reasons. ${KEPT}. Equal refusals ` +
     "within a minute are one entry; at most half of the entries have the " +
@@ -49,7 +49,7 @@ export const listRefusals = endpoint({
 
 export const listAllRefusals = endpoint({
   operation: "listAllRefusals",
-  title: "Refused requests of sellers",
+  title: "List refused requests of sellers",
   about: `Requests of sellers refused with a 4xx. ${KEPT}.`,
   parameters: [SELLER, ...FILTERS],
   answers: ["refusals"],

@@ -179,7 +179,7 @@ export const decideReviews = endpoint({
 
 export const listReasons = endpoint({
   operation: "listReasons",
-  title: "Reasons for rejections",
+  title: "List the reasons for rejections",
   about: "Your list, in its order. The page offers it to reviewers.",
   answers: ["reasons"],
 }, async ({ services }) => {
@@ -199,7 +199,7 @@ export const listReasons = endpoint({
 
 export const putReasons = endpoint({
   operation: "putReasons",
-  title: "Change the reasons for rejections",
+  title: "Replace the reasons for rejections",
   about:
     `Replaces the list, of up to ${REASONS_LIMIT} reasons. Decisions may ` +
     "also have other codes.",
@@ -215,7 +215,7 @@ const REASONS_BYTES = 512 * 1_024;
 
 export const getRejectedProducts = endpoint({
   operation: "getRejectedProducts",
-  title: "Rejected products",
+  title: "Download rejected products",
   about: "A document <products> to correct and upload, with up to " +
     `${PAGE_LIMIT.maximum} products, the earliest rejected first, each after ` +
     "a comment with the reason. A header Link leads to the next page. In " +

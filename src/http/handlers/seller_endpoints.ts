@@ -99,7 +99,7 @@ export const listSellerKeys = endpoint({
 
 export const addSellerKey = endpoint({
   operation: "addSellerKey",
-  title: "Give a seller another key",
+  title: "Create a key for a seller",
   about:
     "The key is shown once. Unless the document says otherwise, it has all " +
     "scopes, does not expire, and works from every network.",
@@ -124,7 +124,7 @@ export const revokeKey = endpoint({
 
 export const rotateSellerSecret = endpoint({
   operation: "rotateSellerSecret",
-  title: "Give a seller a new webhook secret",
+  title: "Rotate a seller's webhook secret",
   about:
     "For 24 h, deliveries are also signed with the former secret. Webhooks " +
     "with their own secret keep it.",
@@ -166,7 +166,7 @@ export const listSellers = endpoint({
 
 export const getAccount = endpoint({
   operation: "getAccount",
-  title: "Your account",
+  title: "Read your account",
   about:
     "Your name, your limits and usage, the id of the key of this request, " +
     "and the networks of the service's outgoing requests. Every key may " +

@@ -275,7 +275,7 @@ export function unsettledImageNode(image: UnsettledImage): UnsettledImageNode {
 
 export const getRefusedProducts = endpoint({
   operation: "getRefusedProducts",
-  title: "Refused products of an upload",
+  title: "Download the refused products of an upload",
   about:
     "The products that accept=valid did not store, as a document <products> " +
     "to correct and upload. Each product is byte for byte as it was sent, " +
@@ -340,7 +340,7 @@ export const retryImages = endpoint({
 
 export const listTransactions = endpoint({
   operation: "listTransactions",
-  title: "Recent uploads",
+  title: "List uploads",
   about: "Newest first, with counts but without results.",
   parameters: [AFTER, LIMIT],
   answers: ["transactions"],

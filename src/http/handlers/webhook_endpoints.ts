@@ -189,7 +189,7 @@ function readPeriod(query: URLSearchParams, now: number): Period {
 
 export const rotateWebhookSecret = endpoint({
   operation: "rotateWebhookSecret",
-  title: "Give a webhook a new secret",
+  title: "Rotate a webhook's secret",
   about:
     "From now on the webhook has its own secret. For 24 h, deliveries are " +
     "also signed with the former secret.",
@@ -208,7 +208,7 @@ const FEW_IN_STATE =
 
 export const listDeliveries = endpoint({
   operation: "listDeliveries",
-  title: "Recent deliveries",
+  title: "List deliveries",
   about: `Newest first, each with its last ten attempts. ${FEW_IN_STATE}`,
   parameters: [STATE, REFERENCE, AFTER, LIMIT],
   answers: ["deliveries"],
@@ -229,7 +229,7 @@ export const listDeliveries = endpoint({
 
 export const listSellerDeliveries = endpoint({
   operation: "listSellerDeliveries",
-  title: "A seller's deliveries",
+  title: "List a seller's deliveries",
   about: "Newest first, each with its last ten attempts, including " +
     `deliveries of deleted webhooks. ${FEW_IN_STATE}`,
   parameters: [STATE, TRIGGER, AFTER, LIMIT],

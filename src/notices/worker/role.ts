@@ -165,7 +165,9 @@ export class NoticeRole extends LeasedRole {
    */
   protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;
-    if (config.noticesUrl === null || clock.monotonic() < this.#observeAt) return;
+    if (config.noticesUrl === null || clock.monotonic() < this.#observeAt) {
+      return;
+    }
     this.#observeAt = clock.monotonic() + OBSERVE_MS;
     await this.#observed.observe();
   }
