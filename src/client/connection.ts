@@ -126,15 +126,15 @@ export class Connection {
     const request = await this.#request(operation, input, options);
     const until = now() +
       (options.retryFor ?? this.#options.retryFor ?? RETRY_FOR_MS);
-    for (let tries = 0;; tries++) {
+    for (let failures = 0;; failures++) {
       try {
         return await this.#attempt(request, signal, read);
       } catch (error) {
         if (!isRetryable(error)) throw error;
-        const wait = waitAfter(error, tries);
+        const wait = waitAfter(error, failures);
         const isEarly = error instanceof ApiError && error.status === 429;
         const repeats = isEarly
-          ? tries < RATE_WAITS
+          ? failures < RATE_WAITS
           : request.repeatable && now() + wait <= until;
         if (!repeats) throw error;
         onRetry?.(error);
@@ -257,12 +257,13 @@ export function isRetryable(
 }
 
 /**
- * Milliseconds until the next attempt, after `tries` failures before this one.
+ * Milliseconds until the next attempt; `failures` counts the failed attempts
+ * before the last one.
  */
 export function waitAfter(
   error: ApiError | ConnectionError,
-  tries: number,
+  failures: number,
 ): number {
   const asked = error instanceof ApiError ? error.retryAfter : 0;
-  return Math.max(asked, WAITS_MS[Math.min(tries, WAITS_MS.length - 1)]);
+  return Math.max(asked, WAITS_MS[Math.min(failures, WAITS_MS.length - 1)]);
 }

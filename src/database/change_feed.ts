@@ -17,7 +17,7 @@ export async function changeHorizon(sql: Sql): Promise<ChangeHorizon> {
     return { ...horizon!, missing: [] };
   }
   if (reach.horizon !== undefined) return await reach.horizon();
-  throw new DbError("other", "A horizon of a part.");
+  throw new DbError("other", "The change horizon of one section was read.");
 }
 
 /** A place in the order of change; later changes follow it. */

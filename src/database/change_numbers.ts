@@ -3,15 +3,17 @@
  * each engine. A reader that continues after the last number it has seen misses
  * nothing, because no number below the horizon can appear any more.
  *
- * - SQLite has one writer: it takes the number after the last stored one, and
- * there is no horizon. A number is a time with a thousand numbers per
- * millisecond. It says when the change was made, so no row has to store the
- * time, which would cost a small write one more page. `change_counter.n` is
- * what numbers begin after. - PostgreSQL has many writers, which must not queue
- * for a row: a change is numbered by the id of its transaction. Transactions
- * end in any order, so the horizon is the first transaction in progress: a long
- * transaction delays readers, but no change is lost. `change_counter.n` is only
- * a base, added to each number.
+ * SQLite has one writer: it takes the number after the last stored one, and there
+ * is no horizon. A number is a time with a thousand numbers per millisecond. It
+ * says when the change was made, so no row has to store the time, which would
+ * cost a small write one more page. All numbers are greater than
+ * `change_counter.n`.
+ *
+ * PostgreSQL has many writers, which must not queue for a row: a change is
+ * numbered by the id of its transaction. Transactions end in any order, so the
+ * horizon is the first transaction in progress: a long transaction delays
+ * readers, but no change is lost. `change_counter.n` is only a base, added to
+ * each number.
  *
  * No numbered row may be deleted without another that has a later number:
  * readers would not learn of it, and on SQLite the last number could be used
@@ -24,7 +26,7 @@
 
 import type { Change, DialectQuery } from "./db.ts";
 
-/** Numbers of one transaction on PostgreSQL; it has no more changes. */
+/** How many numbers, and so changes, a transaction on PostgreSQL may have. */
 export const NUMBERS = 256;
 
 /** The number of the first change of a transaction (id: `xid8`). */

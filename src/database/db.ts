@@ -178,7 +178,7 @@ export interface Tx extends Sql {
   /**
    * Runs one statement; returns how many rows it changed. If the number is not
    * as `expected`, the write is undone and runs again; after `CONFLICT_TRIES`
-   * tries it fails with a `conflict`. The result need not be awaited: the
+   * runs it fails with a `conflict`. The result need not be awaited: the
    * statement is part of the write, and may be awaited after it.
    */
   run(
@@ -424,7 +424,7 @@ export class DbError extends Error {
   }
 }
 
-/** Kinds of errors that the statement did not cause and that pass. */
+/** Kinds of errors that the statement did not cause and that end by themselves. */
 const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   full: "the disk of the database is full or failing",
   busy: "another process holds the database's lock",
@@ -442,7 +442,8 @@ export function outageOf(error: unknown): string | null {
 }
 
 /**
- * How long a write waits for locks of other processes, normally and in a hurry.
+ * How long a write waits for locks of other processes: normally, and while this
+ * process ends.
  */
 export const LOCK_WAIT_MS = 5_000;
 export const HURRIED_LOCK_WAIT_MS = 1_000;

@@ -49,7 +49,7 @@ export function versionAfter(migrations: readonly Migration[]): number {
 
 /**
  * The migrations that a database of this version lacks; an empty database has
- * version 0. `name` begins messages. Throws a `DbError`: `newer`, `older`.
+ * version 0. Messages begin with `name`. Throws a `DbError`: `newer`, `older`.
  */
 export function missingMigrations(
   migrations: readonly Migration[],

@@ -327,7 +327,7 @@ export const TABLES = {
       after_attempt: "integer DEFAULT 0",
       crashes: "integer",
       created_at: "integer",
-      // the time of the sweep that found it unneeded first
+      // the time of the first sweep that found it unneeded
       unneeded_since: "integer?",
       sha256: "text?",
       type: "text?",
@@ -1022,7 +1022,7 @@ export const TABLES = {
       names: "text",
       // the first days on which rules begin, one a line
       begins: "text DEFAULT ''",
-      // the last of these that sellers were told of
+      // the last of these days that was announced to sellers
       announced: "text?",
     },
     key: "id",
@@ -1049,7 +1049,7 @@ export const TABLES = {
       role: "api",
       everyMs: HOUR_MS,
       by: "written_at",
-      // A list may just be being written.
+      // Younger rows may belong to a list that is being written.
       age: { days: 1 },
       where: "version NOT IN (SELECT version FROM category_list)",
       about: "10,000 categories of 8 MiB; those of a former list {age}",

@@ -45,7 +45,7 @@ export const TIMEOUTS: Timeouts = {
 
 export interface PoolOptions {
   servers: Servers;
-  /** Connections at most. */
+  /** The most connections. */
   max: number;
   timeouts: Timeouts;
   clock: Clock;

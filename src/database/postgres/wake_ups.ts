@@ -170,7 +170,7 @@ export class PostgresWakeUps implements WakeUps {
 }
 
 /**
- * null if it is no wake-up: any client of the database may send notifications.
+ * null if it is not a wake-up: any client of the database may send notifications.
  */
 function readPayload(text = ""): Payload | null {
   try {

@@ -1,5 +1,5 @@
 /**
- * The SQLite engine below the storage seam.
+ * The SQLite engine of the storage interface.
  *
  * One connection writes, another reads. Writes queue; all that wait at the same
  * moment run in one `BEGIN IMMEDIATE … COMMIT`, and each promise resolves after

@@ -6,7 +6,7 @@ const COMPANIONS = ["", "-wal", "-shm"];
 /**
  * Creates the file if it is missing, readable only by its owner, because it
  * holds secrets. SQLite creates its other files with the same permissions.
- * Errors are left to the opening that follows.
+ * Errors are ignored: opening the database reports them.
  */
 export function makePrivate(file: string): void {
   try {
