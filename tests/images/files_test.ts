@@ -42,7 +42,7 @@ function show(db: Db): Promise<unknown> {
   );
 }
 
-Deno.test("images verify: sound, missing and damaged files are told apart", async () => {
+Deno.test("images verify: sound, missing and damaged files are distinguished", async () => {
   await using bench = new ImageBench();
   const [first, second] = await stock(bench);
   const verify = () => verifyImages(bench.db, bench.images);
@@ -56,7 +56,7 @@ Deno.test("images verify: sound, missing and damaged files are told apart", asyn
   });
 });
 
-Deno.test("images prune: finds what nothing refers to, removes it when told to", async () => {
+Deno.test("images prune: lists unreferenced files, and deletes them on request", async () => {
   await using bench = new ImageBench();
   const files = await stock(bench);
   const folder = `${bench.dataDir}/images`;
@@ -72,7 +72,7 @@ Deno.test("images prune: finds what nothing refers to, removes it when told to",
   assertEquals((await prune(true)).files, []);
 });
 
-Deno.test("images prune: leaves alone what a running download may just have written", async () => {
+Deno.test("images prune: keeps files that a running download may just have written", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   await stock(bench);
@@ -88,7 +88,7 @@ Deno.test("images prune: leaves alone what a running download may just have writ
   assertEquals((await prune(LATER)).files, [STRAY]);
 });
 
-Deno.test("images: half-written files are swept an hour after their last write, from the start on", async () => {
+Deno.test("images: partial files are deleted an hour after their last write, starting at the start of the process", async () => {
   await using bench = new ImageBench();
   await stock(bench);
   const part = (name: string, age: number) => {

@@ -11,7 +11,7 @@ import { retryDelay } from "../../src/jobs/retry_schedule.ts";
 const headers = (of: Record<string, string>) => (name: string) =>
   of[name] ?? null;
 
-Deno.test("retryDelay() is 1 s, 5 s, 30 s, 2 min, then over", () => {
+Deno.test("retryDelay() is 1 s, 5 s, 30 s, 2 min, then none", () => {
   const middle = [1, 2, 3, 4, 5].map((attempts) =>
     retryDelay(RETRIES, attempts, 0.5)
   );
@@ -23,14 +23,14 @@ Deno.test("retryDelay() spreads by a fifth to either side", () => {
   assertEquals(retryDelay(RETRIES, 1, 1), 1_200);
 });
 
-Deno.test("retryDelay() waits for Retry-After, but not for ever", () => {
+Deno.test("retryDelay() waits for Retry-After, up to a limit", () => {
   assertEquals(retryDelay(RETRIES, 1, 0.5, 60_000), 60_000);
   assertEquals(retryDelay(RETRIES, 4, 0.5, 1_000), 120_000);
   assertEquals(retryDelay(RETRIES, 1, 0.5, 1e9), 15 * 60_000);
   assertEquals(retryDelay(RETRIES, 5, 0.5, 60_000), null);
 });
 
-Deno.test("statusFailure() tries again what may pass, and nothing else", () => {
+Deno.test("statusFailure() retries only transient failures", () => {
   const transient = (status: number) =>
     statusFailure(status, headers({})).transient;
   for (const status of [408, 425, 429, 500, 502, 503, 504, 599]) {
@@ -41,7 +41,7 @@ Deno.test("statusFailure() tries again what may pass, and nothing else", () => {
   }
 });
 
-Deno.test("statusFailure() says what was seen and what would be right", () => {
+Deno.test("statusFailure() says what was answered and what would be right", () => {
   assertEquals(
     statusFailure(302, headers({ location: "https://b.example/x.jpg" })),
     {
@@ -64,7 +64,7 @@ Deno.test("statusFailure() says what was seen and what would be right", () => {
   });
 });
 
-Deno.test("validatorOf() takes the ETag before Last-Modified with length", () => {
+Deno.test("validatorOf() prefers the ETag to Last-Modified with length", () => {
   const date = "Fri, 20 Nov 2026 08:00:00 GMT";
   const both = { "last-modified": date, "content-length": "9" };
   assertEquals(validatorOf(headers({ ...both, etag: 'W/"a"' })), 'etag W/"a"');
@@ -92,7 +92,7 @@ Deno.test("validatorOf() keeps at most 255 bytes of what a host says", () => {
   assert(modified.length <= 255, modified);
 });
 
-Deno.test("conditionOf() asks for what validatorOf() read", () => {
+Deno.test("conditionOf() sends what validatorOf() read", () => {
   const date = "Fri, 20 Nov 2026 08:00:00 GMT";
   assertEquals(conditionOf('etag W/"a b"'), { "if-none-match": 'W/"a b"' });
   assertEquals(conditionOf(`modified 9 ${date}`), {

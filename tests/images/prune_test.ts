@@ -117,7 +117,7 @@ function meddled(db: Db, { write }: Pick<Db, "write">): Db {
   };
 }
 
-bothEngines.test("images prune: a copy that no product shows goes, and its URL is fetched anew", async () => {
+bothEngines.test("images prune: a copy that no product shows is deleted, and its URL is fetched anew", async () => {
   await using image = await Unneeded.store();
   const { bench, file, url } = image;
   const before = await bench.image(url);
@@ -141,7 +141,7 @@ bothEngines.test("images prune: a copy that no product shows goes, and its URL i
   assertEquals(bench.files(), [file]);
 });
 
-bothEngines.test("images prune: a row without a file goes when no upload names it", async () => {
+bothEngines.test("images prune: a row without a file is deleted when no upload names it", async () => {
   await using image = await Unneeded.store();
   const { db } = image.bench;
   const rows = async () =>
@@ -205,7 +205,7 @@ bothEngines.test("images prune: an upload that uses the copy just before the wri
   assertEquals(bench.files(), [file]);
 });
 
-bothEngines.test("images prune: what is fetched anew just after the write keeps its file", async () => {
+bothEngines.test("images prune: an image fetched anew just after the write keeps its file", async () => {
   await using image = await Unneeded.store();
   const { bench, file } = image;
   const db = meddled(bench.db, {
@@ -220,7 +220,7 @@ bothEngines.test("images prune: what is fetched anew just after the write keeps 
   assertEquals(bench.files(), [file]);
 });
 
-bothEngines.test("images prune: what is written anew, but not reported yet, stays", async () => {
+bothEngines.test("images prune: a file written anew but not yet reported stays", async () => {
   await using image = await Unneeded.store();
   const { bench, file, url, validator } = image;
   const db = meddled(bench.db, {
@@ -242,7 +242,7 @@ bothEngines.test("images prune: what is written anew, but not reported yet, stay
   assertEquals(bench.files(), [file]);
 });
 
-bothEngines.test("images prune: what is written anew in the moment of its removal is found missing, and fetched again", async () => {
+bothEngines.test("images prune: a file rewritten at the moment of its removal is found missing and fetched again", async () => {
   await using image = await Unneeded.store();
   const { bench } = image;
   const { images } = bench;
@@ -259,7 +259,7 @@ bothEngines.test("images prune: what is written anew in the moment of its remova
   assertEquals(bench.files(), [image.file]);
 });
 
-bothEngines.test("images go some days after the last product showed them, then their rows", async () => {
+bothEngines.test("images are deleted some days after the last product showed them, then their rows", async () => {
   await using unneeded = await Unneeded.store();
   const { bench, url, file } = unneeded;
   await unneeded.sweep(0);

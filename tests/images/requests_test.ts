@@ -22,7 +22,7 @@ const retry = (app: TestApp, id: string, key?: string) =>
     ...(key !== undefined && { key }),
   });
 
-contract.test("images/retry: what failed is fetched again", async () => {
+contract.test("images/retry: failed images are fetched again", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const path = "/missing/a.png";

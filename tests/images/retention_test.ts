@@ -29,7 +29,7 @@ async function statusOf(app: TestApp, href: string): Promise<number> {
   return (await app.call(href, { key: null })).status;
 }
 
-bothEngines.test("images prune: a replaced image goes, and comes back when it is asked for", async () => {
+bothEngines.test("images prune: a replaced image is deleted, and fetched again when requested", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const [first, second] = ["a", "b"].map((name) =>

@@ -126,7 +126,7 @@ const counts = (
   failed: number,
 ) => ({ pending, stored, reused, failed, finished: pending === 0 });
 
-bothEngines.test("images: a URL is a job of each seller that names it", async () => {
+bothEngines.test("images: each seller that names a URL has its own job", async () => {
   await using hand = new Hand();
   const one = await hand.upload([{ url: A, refs: 3 }, B]);
   const two = await hand.upload([{ url: A, validator: ETAG }], "other");
@@ -156,7 +156,7 @@ bothEngines.test("images: a URL is a job of each seller that names it", async ()
   assertEquals(await hand.counts(one), counts(0, 3, 0, 1));
 });
 
-bothEngines.test("images: only the holder of the lease settles a job", async () => {
+bothEngines.test("images: only the lease's holder settles a job", async () => {
   await using hand = new Hand();
   const id = await hand.upload([A]);
   const job = await hand.claimOne();
@@ -184,7 +184,7 @@ bothEngines.test("images: a lease keeps others out until it ends", async () => {
   assertEquals(await ended(), [{ sellerNo, id, lease, order }]);
 });
 
-bothEngines.test("images: a lease begins with its write, however long that waited", async () => {
+bothEngines.test("images: a lease starts at its write, however long the write waited", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.claim("acme", 1, 10_000);
@@ -195,7 +195,7 @@ bothEngines.test("images: a lease begins with its write, however long that waite
   assertEquals((await ended(until)).length, 1);
 });
 
-bothEngines.test("images: a released job is due at once and has lost nothing", async () => {
+bothEngines.test("images: a released job is due at once and loses no attempt", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   const job = await hand.claimOne();
@@ -222,7 +222,7 @@ bothEngines.test("images: a transient failure is shown, retried, and final in th
   assertEquals(await hand.counts(id), counts(0, 0, 0, 1));
 });
 
-bothEngines.test("images: the stored version is reused, another one fetched", async () => {
+bothEngines.test("images: the stored version is reused, a new version is fetched", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), stored('etag "1"'));
@@ -234,7 +234,7 @@ bothEngines.test("images: the stored version is reused, another one fetched", as
   assertEquals(await hand.counts(newer), counts(0, 1, 0, 0));
 });
 
-bothEngines.test("images: without a validator the copy is asked for conditionally", async () => {
+bothEngines.test("images: without a new validator the request is conditional on the copy's", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), stored());
@@ -245,7 +245,7 @@ bothEngines.test("images: without a validator the copy is asked for conditionall
   assertEquals(await hand.counts(id), counts(0, 0, 1, 0));
 });
 
-bothEngines.test("images: a copy lost while it was asked about is fetched again", async () => {
+bothEngines.test("images: a copy lost during its conditional request is fetched again", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), stored());
@@ -259,7 +259,7 @@ bothEngines.test("images: a copy lost while it was asked about is fetched again"
   assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
 });
 
-bothEngines.test("images: an upload that saw a newer version than the one under way waits for it", async () => {
+bothEngines.test("images: an upload that saw a newer version than the one being fetched waits for the newer", async () => {
   await using hand = new Hand();
   const before = await hand.upload([{ url: A, validator: 'etag "1"' }]);
   const job = await hand.claimOne();
@@ -289,7 +289,7 @@ bothEngines.test("images: a failure does not answer a request made meanwhile", a
   assertEquals(await hand.counts(before), counts(0, 0, 0, 1));
 });
 
-bothEngines.test("images: a failed job is begun anew by a newer transaction", async () => {
+bothEngines.test("images: a newer transaction restarts a failed job", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), GONE);
@@ -300,7 +300,7 @@ bothEngines.test("images: a failed job is begun anew by a newer transaction", as
   assertEquals(await hand.counts(id), counts(0, 1, 0, 0));
 });
 
-bothEngines.test("images: retrying makes what failed pending, and nothing else", async () => {
+bothEngines.test("images: a retry makes only failed images pending", async () => {
   await using hand = new Hand();
   const id = await hand.upload([{ url: A, refs: 2 }, B]);
   const [a, b] = await hand.claim();
@@ -316,7 +316,7 @@ bothEngines.test("images: retrying makes what failed pending, and nothing else",
   assertEquals(await hand.counts(id), counts(0, 3, 0, 0));
 });
 
-bothEngines.test("images: a job that two workers died of fails", async () => {
+bothEngines.test("images: a job that killed two workers fails", async () => {
   await using hand = new Hand();
   const id = await hand.upload([A]);
   await hand.settle(await hand.claimOne(), CRASHED);
@@ -328,7 +328,7 @@ bothEngines.test("images: a job that two workers died of fails", async () => {
   assertEquals(image.code, "image_unprocessable");
 });
 
-bothEngines.test("images: sellers and origins are found one after the other", async () => {
+bothEngines.test("images: sellers and origins are found in turn", async () => {
   await using hand = new Hand();
   await hand.upload([A, B, "https://b.example/1.png"], "one");
   await hand.upload(["https://c.example/1.png"], "two");
@@ -354,7 +354,7 @@ bothEngines.test("images: sellers and origins are found one after the other", as
   );
 });
 
-bothEngines.test("images: a plan gives each seller as many places", async () => {
+bothEngines.test("images: a plan gives each seller the same number of slots", async () => {
   await using hand = new Hand();
   const sellers = Array.from({ length: 8 }, (_, n) => `seller ${n}`);
   for (const seller of sellers) {
@@ -432,7 +432,7 @@ bothEngines.test("images: no upload can use up the attempts of another one", asy
   assertEquals(await hand.counts(old), counts(0, 1, 0, 0));
 });
 
-bothEngines.test("images: who waits for an import is told of its images", async () => {
+bothEngines.test("images: an import's waiters are woken by its images", async () => {
   await using hand = new Hand();
   const transaction = await hand.upload([A]);
   const { no } = await hand.seller("acme");
@@ -506,7 +506,7 @@ function answering(outcome: ImageOutcome): SpawnWorker {
   };
 }
 
-bothEngines.test("images: one write answers a bounded number of uploads, and the job ends with the last", async () => {
+bothEngines.test("images: one write updates a bounded number of uploads, and the job ends with the last", async () => {
   await using hand = new Hand();
   await crowd(hand, 1_250);
   const job = await hand.claimOne();
@@ -529,7 +529,7 @@ bothEngines.test("images: one write answers a bounded number of uploads, and the
   assertEquals(await used(), hand.imageQuota - 9);
 });
 
-bothEngines.test("images: the role records the result for all of very many uploads", async () => {
+bothEngines.test("images: the role records a result for very many uploads", async () => {
   await using hand = new Hand();
   const first = await crowd(hand, 1_250);
   hand.startRole({ spawn: answering(stored()) });
@@ -550,7 +550,7 @@ bothEngines.test("images: the role records the result for all of very many uploa
   );
 });
 
-bothEngines.test("images: in any mix of requests, attempts and crashes all are answered and counted", async () => {
+bothEngines.test("images: in any mix of requests, attempts and crashes every upload is completed and counted", async () => {
   for (let seed = 1; seed <= 5; seed++) await mix(seed);
 });
 
@@ -645,7 +645,7 @@ const copyOf = (sha256: string, bytes: number): AttemptOutcome => ({
   validator: null,
 });
 
-bothEngines.test("images: a stored copy counts against a quota until it is given up", async () => {
+bothEngines.test("images: a stored copy counts against the quota until it is dropped", async () => {
   await using hand = new Hand();
   await hand.upload([A]);
   await hand.settle(await hand.claimOne(), copyOf("aa", 9));
@@ -666,7 +666,7 @@ bothEngines.test("images: a stored copy counts against a quota until it is given
   assertEquals(await usedBy(hand, "acme"), 0);
 });
 
-bothEngines.test("images: what is beyond the quota of its seller fails", async () => {
+bothEngines.test("images: an image beyond its seller's quota fails", async () => {
   await using hand = new Hand();
   hand.imageQuota = 10;
   const upload = await hand.upload([A, B]);
@@ -682,7 +682,7 @@ bothEngines.test("images: what is beyond the quota of its seller fails", async (
   ]);
 });
 
-bothEngines.test("images: a copy counts for each seller that has it, within its own quota", async () => {
+bothEngines.test("images: a copy counts against the quota of each seller that has it", async () => {
   await using hand = new Hand();
   const { no } = await hand.seller("acme");
   await hand.db.write((tx) =>
@@ -705,7 +705,7 @@ bothEngines.test("images: a copy counts for each seller that has it, within its 
   assertEquals(await hand.unsettled(others), []);
 });
 
-bothEngines.test("images: a portion of copies stays within the quota together", async () => {
+bothEngines.test("images: a batch of copies stays within the quota as a whole", async () => {
   await using hand = new Hand();
   hand.imageQuota = 30;
   const urls = Array.from({ length: 8 }, (_, n) => `${HOST}/${n}.png`);

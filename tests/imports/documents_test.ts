@@ -64,7 +64,7 @@ async function keptBytes(app: TestApp): Promise<number> {
   return row!.n;
 }
 
-contract.test("of an import that is over only what was refused is kept, and counts", async () => {
+contract.test("a finished import keeps only its refused products, which count against the quota", async () => {
   await using app = await boot();
   const valid = await imported(app, products(600, ""));
   const record = await app.call(`${IMPORTS}/${valid}`);
@@ -91,7 +91,7 @@ contract.test("of an import that is over only what was refused is kept, and coun
   assertEquals(again.status, 200, "its root is whole");
 });
 
-contract.test("a dry run keeps its document for a day; what it refused is the same at each step", async () => {
+contract.test("a dry run keeps its document for a day; its refused products stay the same at each step", async () => {
   await using app = await boot();
   const { db } = app.app;
   const query = "&dry_run=true&accept=valid";
@@ -123,7 +123,7 @@ contract.test("a dry run keeps its document for a day; what it refused is the sa
   assertEquals(await importBytes(app), 0);
 });
 
-contract.test("beyond the quota it is told what images and documents take", async () => {
+contract.test("beyond the quota the message says what images and documents take", async () => {
   await using app = await boot({ config: { imageQuota: 1_500_000 } });
   await imported(app, products(1_000), "&dry_run=true&accept=valid");
   const taken = await importBytes(app);

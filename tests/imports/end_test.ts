@@ -149,7 +149,7 @@ bothEngines.test("an import with images ends with the last of them, once", async
   assertEquals((await eventsOf(app)).length, 1, "a retry is no other end");
 });
 
-bothEngines.test("of many imports whose images are settled while they end, each ends once", async () => {
+bothEngines.test("imports whose images settle while they end each end once", async () => {
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });
   const ids: string[] = [];
@@ -170,7 +170,7 @@ bothEngines.test("of many imports whose images are settled while they end, each 
   );
 });
 
-bothEngines.test("an import that is cancelled has ended", async () => {
+bothEngines.test("a cancelled import has ended", async () => {
   const gate = Promise.withResolvers<void>();
   await using host = new Host(async () => {
     await gate.promise;

@@ -95,7 +95,7 @@ contract.test("parts are not listed among the uploads, and name their import", a
   assertEquals(textAt(part.xml, "transaction/products/total"), "1");
 });
 
-contract.test("if anything is wrong, all of it is told and nothing is stored", async () => {
+contract.test("if anything is wrong, every problem is reported and nothing is stored", async () => {
   await using app = await boot();
   const wrong = `<product><sku>W-1</sku><title>W</title>
 <price>1</price><quantity>1</quantity></product>`;
@@ -119,7 +119,7 @@ contract.test("if anything is wrong, all of it is told and nothing is stored", a
   assertEquals((await resultsOf(app, id, "&result=not_stored")).length, 300);
 });
 
-contract.test("accept=valid stores the others, and the refused ones are handed back as they were sent", async () => {
+contract.test("accept=valid stores the valid products and returns the refused ones as they were sent", async () => {
   await using app = await boot();
   const wrong = (sku: string) =>
     `<product>\r\n <sku>${sku}</sku><title>ü\u{1f600}</title></product>`;
@@ -154,7 +154,7 @@ contract.test("accept=valid stores the others, and the refused ones are handed b
   assertEquals(summaryOf(checked), "refused, total 2, refused 2");
 });
 
-contract.test("a dry run counts what would be done, and stores nothing", async () => {
+contract.test("a dry run counts the changes it would make and stores nothing", async () => {
   await using app = await boot();
   await app.upload(product("S-1"));
   const id = idOf(await post(app, products(255), "&dry_run=true"));
@@ -168,7 +168,7 @@ contract.test("a dry run counts what would be done, and stores nothing", async (
   assertEquals((await resultsOf(app, id))[1], "S-1 unchanged");
 });
 
-contract.test("what is malformed is refused at once, with its line", async () => {
+contract.test("a malformed document is refused at once, with its line", async () => {
   await using app = await boot();
   const malformed = await post(app, `${products(400)}\n<product>&</product>`);
   assertEquals(malformed.status, 400);
@@ -184,7 +184,7 @@ contract.test("what is malformed is refused at once, with its line", async () =>
   assertEquals(left, [[], []]);
 });
 
-contract.test("an unknown element beside the products refuses all, with accept=valid, too", async () => {
+contract.test("an unknown element beside the products refuses the document, even with accept=valid", async () => {
   await using app = await boot();
   const document = `${products(2)}\n<produkt/>\n${product("S-2")}`;
   const record = await ended(
@@ -294,7 +294,7 @@ contract.test("an SKU that an earlier part changes cannot be named again", async
   ]);
 });
 
-contract.test("images are asked for before anything is stored, and counted", async () => {
+contract.test("images are requested before anything is stored, and counted", async () => {
   await using host = new Host((request) =>
     new Response(null, {
       status: request.url.endsWith("/missing") ? 404 : 200,
@@ -325,7 +325,7 @@ contract.test("images are asked for before anything is stored, and counted", asy
   );
 });
 
-contract.test("the undo of an import takes all of it back, and can be undone", async () => {
+contract.test("the undo of an import reverts all of it, and can be undone", async () => {
   await using app = await boot();
   await app.upload(
     `<product><sku>S-0</sku><title>Before</title><price currency="SEK">1</price><quantity>1</quantity></product>`,
@@ -361,7 +361,7 @@ contract.test("the undo of an import takes all of it back, and can be undone", a
   assertEquals(await storedCount(app), 300);
 });
 
-contract.test("an undo is refused where something was changed since, unless that is kept", async () => {
+contract.test("an undo is refused if something changed since, unless changed=keep", async () => {
   await using app = await boot();
   const id = idOf(await post(app, products(260)));
   await ended(app, id);
@@ -426,7 +426,7 @@ contract.test("each product of a refused undo of an import has its own result", 
   });
 });
 
-contract.test("an undo is refused at once where nothing is kept for it", async () => {
+contract.test("an undo is refused at once if no undo record is kept", async () => {
   let now = Date.now();
   const clock = { ...systemClock, now: () => now };
   const config = { undoDays: 0 };
@@ -441,7 +441,7 @@ contract.test("an undo is refused at once where nothing is kept for it", async (
   }
 });
 
-contract.test("an undo that has begun goes on when its records have become too old", async () => {
+contract.test("an undo that has begun continues when its records expire", async () => {
   let now = Date.now();
   const clock = { ...systemClock, now: () => now };
   const swept: number[] = [];
@@ -463,7 +463,7 @@ contract.test("an undo that has begun goes on when its records have become too o
   assertEquals(swept, []);
 });
 
-contract.test("a dry run that is over is deleted with its document, by its seller alone", async () => {
+contract.test("only its seller can delete a finished dry run, with its document", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   const flawed = product("BAD", "<gtin>1</gtin>");
@@ -560,7 +560,7 @@ contract.test("the failed images of an import are fetched again", async () => {
   await assertImageCounts(app, id);
 });
 
-contract.test("an import that is over cannot be cancelled; one that hangs can", async () => {
+contract.test("a finished import cannot be cancelled; one that hangs can", async () => {
   const gate = Promise.withResolvers<void>();
   await using host = new Host(async () => {
     await gate.promise;
@@ -590,13 +590,13 @@ contract.test("an import that is over cannot be cancelled; one that hangs can", 
   assertEquals(await storedCount(app), 2);
 });
 
-bothForms.test("too many products are told", async () => {
+bothForms.test("too many products are reported", async () => {
   await using app = await boot();
   const many = await post(app, "<product/>".repeat(50_001));
   assertEquals([many.status, codeOf(many)], [413, "too_many_products"]);
 });
 
-bothEngines.test("too many bytes and a full quota are told", async () => {
+bothEngines.test("too many bytes and a full quota are reported", async () => {
   await using app = await boot({
     config: { importLimit: 10_000_000, imageQuota: 5_000_000, rateLimit: 0 },
   });
@@ -610,7 +610,7 @@ bothEngines.test("too many bytes and a full quota are told", async () => {
   assertEquals(left, []);
 });
 
-contract.test("its events are progress, then final", async () => {
+contract.test("an import's events are progress, then final", async () => {
   await using app = await boot();
   const id = idOf(await post(app, products(600)));
   const stream = await app.call(`${IMPORTS}/${id}`, {
@@ -625,7 +625,7 @@ contract.test("its events are progress, then final", async () => {
   assertEquals(progress, progress.toSorted((a, b) => a - b));
 });
 
-contract.test("nobody sees the imports of another seller", async () => {
+contract.test("a seller cannot see another one's imports", async () => {
   await using app = await boot();
   const id = idOf(await post(app, products(1)));
   await ended(app, id);

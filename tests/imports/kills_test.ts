@@ -11,7 +11,7 @@ const COUNT = 6_000;
 /** In each phase of an import. */
 const KILLS = 2;
 
-Deno.test("an import goes on after each kill, and each product is stored once", async () => {
+Deno.test("an import continues after each kill, and each product is stored once", async () => {
   const folder = await Deno.makeTempDir();
   await using stack = new AsyncDisposableStack();
   stack.defer(() => Deno.remove(folder, { recursive: true }));

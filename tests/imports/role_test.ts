@@ -49,7 +49,7 @@ async function addImport(db: Db, sellerNo: number) {
   });
 }
 
-Deno.test("a due import that is not claimed although there is room tells for how long", async () => {
+Deno.test("a due import left unclaimed despite free slots reports for how long", async () => {
   await using app = await boot({ config: { roles: ["webhooks"] } });
   const { db } = app.app;
   const deps = { ...systemDeps("error"), clock: new TestClock(Date.now()) };
@@ -106,7 +106,7 @@ function losing(db: Db, sellers: ReadonlySet<number>): Db {
   return Object.assign(Object.create(db), { of, spread });
 }
 
-Deno.test("imports on a server that is away keep no place from others", async () => {
+Deno.test("imports on an unreachable server take no slot from others", async () => {
   await using app = await boot({ config: { roles: ["webhooks"] } });
   const { db } = app.app;
   const deps = { ...systemDeps("error"), clock: new TestClock(Date.now()) };

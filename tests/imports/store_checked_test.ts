@@ -183,7 +183,7 @@ contract.test("nothing is stored if a product changed since the check, and each 
   );
 });
 
-contract.test("what is written since without a change of a value is no change", async () => {
+contract.test("a write since the check that changes no value is no change", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const id = await check(app, priced("A", "99"));
@@ -205,7 +205,7 @@ contract.test("at most 50 products that changed are named", async () => {
   assertEquals(detailsOf(await store(app, id)).length, 50);
 });
 
-contract.test("a product that changes while others are stored is refused alone", async () => {
+contract.test("only a product that changes while others are stored is refused", async () => {
   let change: (() => Promise<unknown>) | null = null;
   const maybe = async (place: string) => {
     if (place !== "checked products compared") return;
@@ -242,7 +242,7 @@ contract.test("with accept=valid the valid products of a dry run are stored", as
   assertStringIncludes(left.text, "BAD");
 });
 
-contract.test("what is no dry run that came to its end is not stored", async () => {
+contract.test("only a finished dry run can be stored", async () => {
   const gate = Promise.withResolvers<void>();
   await using host = new Host(async () => {
     await gate.promise;
@@ -306,7 +306,7 @@ contract.test("a seller that is suspended between the two stores nothing", async
   assertEquals(row, { state: "completed", dry_run: 1 });
 });
 
-contract.test("products beyond the limit by then are refused alone", async () => {
+contract.test("only products beyond the limit at that time are refused", async () => {
   await using app = await boot({ config: { productLimit: 4 } });
   const id = await check(app, products(3));
   await app.upload(product("A") + product("B"));
@@ -319,7 +319,7 @@ contract.test("products beyond the limit by then are refused alone", async () =>
   assertEquals(problemsOf(record), ["3 S-2 4 sku quota_exceeded"]);
 });
 
-contract.test("the document of a dry run is kept for a day; then only what was refused", async () => {
+contract.test("the document of a dry run is kept for a day; then only its refused products", async () => {
   let now = Date.now();
   const clock = { ...systemClock, now: () => now };
   await using app = await boot({ deps: { clock } });
@@ -363,7 +363,7 @@ contract.test("the document of a dry run is kept for a day; then only what was r
   assertEquals(await bytes(), 0);
 });
 
-contract.test("the document of an import that is over is not kept", async () => {
+contract.test("the document of a finished import is not kept", async () => {
   await using app = await boot();
   const id = idOf(await post(app, products(300)));
   await ended(app, id);
@@ -374,7 +374,7 @@ contract.test("the document of an import that is over is not kept", async () => 
   assertEquals((await resultsOf(app, id)).length, 300);
 });
 
-contract.test("show=former tells what each product is before", async () => {
+contract.test("show=former shows each product before the change", async () => {
   await using app = await boot();
   const more = '<gtin>4006381333931</gtin><weight unit="g">300</weight>';
   await app.upload(product("A", more) + product("B"));
@@ -404,7 +404,7 @@ contract.test("show=former tells what each product is before", async () => {
   assertEquals(refusalOf(real), "400 malformed_request");
 });
 
-contract.test("show=former tells it of refused products, too", async () => {
+contract.test("show=former shows refused products, too", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const document = product("NEW-1") + product("A", "<gtin>1</gtin>") +
@@ -462,7 +462,7 @@ contract.test("show=former names stored products with a similar SKU", async () =
   );
 });
 
-contract.test("the dry run of an upload shows what its products are before", async () => {
+contract.test("the dry run of an upload shows its products before the change", async () => {
   await using app = await boot();
   await app.upload(product("A") + product("B"));
   const bad = product("B", "<gtin>1</gtin>");

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Background } from "../../src/jobs/background.ts";
 
-Deno.test("background work is stopped at the same time, and a stop that fails leaves none behind", async () => {
+Deno.test("background jobs are stopped at the same time, and a failing stop leaves none running", async () => {
   const background = new Background();
   const slow = Promise.withResolvers<void>();
   const log: string[] = [];

@@ -16,7 +16,7 @@ const heldIn = ({ db, clock }: WebhookBench) =>
     shared: false,
   });
 
-Deno.test("a lease is renewed in time, and at once if the clock has gone back", async () => {
+Deno.test("a lease is renewed in time, and at once if the clock was set back", async () => {
   await using bench = await WebhookBench.open();
   const { clock, db } = bench;
   const renewed: number[] = [];

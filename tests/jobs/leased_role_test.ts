@@ -110,7 +110,7 @@ async function looked(
   return role.progress;
 }
 
-Deno.test("leased role: progress is what moves, or a look that finds nothing while nothing goes on", async () => {
+Deno.test("leased role: progress is any step of its work, or an empty search while idle", async () => {
   await using bench = await WebhookBench.open();
   const work = Promise.withResolvers<void>();
   const role = new SmallRole(bench, async (role, leased) => {
@@ -135,7 +135,7 @@ Deno.test("leased role: progress is what moves, or a look that finds nothing whi
   await role.stop();
 });
 
-Deno.test("leased role: a stop waits for work, then aborts it, and ends although it hangs", async () => {
+Deno.test("leased role: a stop waits for work, then aborts it, and ends even if the work hangs", async () => {
   await using bench = await WebhookBench.open();
   const role = new SmallRole(bench, () => new Promise(() => {}), 2_000);
   await addNotice(bench);
@@ -159,7 +159,7 @@ Deno.test("leased role: a stop waits for work, then aborts it, and ends although
   assertEquals(await stateOf(bench), "leased", "it ends by itself");
 });
 
-Deno.test("leased role: work that fails is logged, and its row due again when the lease has ended", async () => {
+Deno.test("leased role: failed work is logged, and its row is due again when the lease ends", async () => {
   await using bench = await WebhookBench.open();
   let tries = 0;
   const role = new SmallRole(bench, async (role, leased) => {
@@ -181,7 +181,7 @@ Deno.test("leased role: work that fails is logged, and its row due again when th
   ]);
 });
 
-Deno.test("leased role: rows that are given back are due at once", async () => {
+Deno.test("leased role: released rows are due at once", async () => {
   await using bench = await WebhookBench.open();
   const role = new SmallRole(bench, () => new Promise(() => {}));
   await addNotice(bench);

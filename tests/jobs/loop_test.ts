@@ -45,7 +45,7 @@ async function beganAfter(
 Deno.test("a loop's pause is counted from when its step began", () =>
   beganAfter([0, 50, 80, 1_080], [50, 0, Infinity], 30));
 
-Deno.test("a loop whose step took longer than its pause goes on at once", () =>
+Deno.test("a loop whose step took longer than its pause continues at once", () =>
   beganAfter([0, 30, 60], [20, 30], 30));
 
 Deno.test("a loop that is always late lets others in", async () => {
@@ -71,7 +71,7 @@ Deno.test("a loop that is always late lets others in", async () => {
 Deno.test("a loop rests a second after a step that failed", () =>
   beganAfter([0, 1_030, 1_070], [new Error("busy"), 40], 30));
 
-Deno.test("a failure that goes on is logged when it begins, changes, and once a minute", async () => {
+Deno.test("a lasting failure is logged when it begins, when it changes and once a minute", async () => {
   const clock = new TestClock(0);
   const logged: unknown[] = [];
   let steps = 0;

@@ -49,14 +49,14 @@ class Bench {
   }
 }
 
-Deno.test("jobs begin at the start and again when their time has come", async () => {
+Deno.test("jobs run at the start and again when they are due", async () => {
   const bench = new Bench();
   const jobs = [bench.job("often", 20_000, 1), bench.job("once", Infinity, 1)];
   await bench.run(jobs, 50);
   assertEquals(bench.did, ["often 0", "once 0", "often 20", "often 40"]);
 });
 
-Deno.test("portions of a long job take a tenth of the time, and let others by", async () => {
+Deno.test("portions of a long job take a tenth of the time and let others run", async () => {
   const bench = new Bench();
   const jobs = [bench.job("long", Infinity, 3, 100), bench.job("b", 1_000, 1)];
   await bench.run(jobs, 4);
@@ -69,7 +69,7 @@ Deno.test("portions of a long job take a tenth of the time, and let others by", 
   assertEquals(done.map(({ count }) => count), [6]);
 });
 
-Deno.test("a job that fails begins anew, and keeps no other from its time", async () => {
+Deno.test("a job that fails restarts and does not delay other jobs", async () => {
   const bench = new Bench();
   let fails = true;
   const ends: string[] = [];
@@ -91,7 +91,7 @@ Deno.test("a job that fails begins anew, and keeps no other from its time", asyn
   assertEquals(line.error, "Error: the disk is full");
 });
 
-Deno.test("a job of another process begins here when that has ended", async () => {
+Deno.test("a job of another process starts here when that process has ended", async () => {
   const bench = new Bench();
   const isOurs = () => bench.clock.now() > 15_000;
   await bench.run([{ ...bench.job("a", Infinity, 1), isOurs }], 30);

@@ -3,7 +3,7 @@ import { SCHEMA } from "../../src/database/schema.ts";
 import { QUEUE_NAMES, QUEUES } from "../../src/jobs/queues.ts";
 import { ROLES } from "../../src/roles.ts";
 
-Deno.test("each queue has a table of leases, by whose name its role is found", () => {
+Deno.test("each queue has a table of leases, whose name identifies its role", () => {
   const tables = SCHEMA.filter(({ columns }) => "lease_id" in columns);
   const names = tables.map(({ name }) => name);
   assertEquals(names.sort(), QUEUE_NAMES.toSorted());
@@ -18,7 +18,7 @@ Deno.test("each queue has a table of leases, by whose name its role is found", (
   for (const name of QUEUE_NAMES) assertEquals(ROLES[name].queue.table, name);
 });
 
-Deno.test("what queues are called differs", () => {
+Deno.test("queues have different names", () => {
   for (const word of ["role", "kind"] as const) {
     const words = new Set(QUEUE_NAMES.map((name) => QUEUES[name][word]));
     assertEquals(words.size, QUEUE_NAMES.length, word);

@@ -66,7 +66,7 @@ async function kept() {
 
 const events = (log: readonly LogFields[]) => log.map(({ event }) => event);
 
-Deno.test("role keeper: a role that progress, however seldom, is left alone", async () => {
+Deno.test("role keeper: a role that makes progress, however rarely, is left alone", async () => {
   const { keeper, roles, log, seconds } = await kept();
   for (let minute = 0; minute < 5; minute++) {
     await seconds(55);
@@ -79,7 +79,7 @@ Deno.test("role keeper: a role that progress, however seldom, is left alone", as
   assertEquals(roles[0].state, "stopped");
 });
 
-Deno.test("role keeper: a role that has not moved for a minute is unready and started anew", async () => {
+Deno.test("role keeper: a role without progress for a minute is unready and restarted", async () => {
   const { keeper, roles, log, seconds } = await kept();
   await seconds(58);
   assertEquals([roles.length, keeper.trouble()], [1, null]);
@@ -96,7 +96,7 @@ Deno.test("role keeper: a role that has not moved for a minute is unready and st
   await keeper.stop();
 });
 
-Deno.test("role keeper: a role that cannot work is unready, and not started anew", async () => {
+Deno.test("role keeper: a role that cannot work is unready and not restarted", async () => {
   const { keeper, roles, seconds } = await kept();
   roles[0].problem = "the image store is full";
   await seconds(600);
@@ -109,7 +109,7 @@ Deno.test("role keeper: a role that cannot work is unready, and not started anew
   await keeper.stop();
 });
 
-Deno.test("role keeper: a stall of this process is no stall of the role", async () => {
+Deno.test("role keeper: a stall of this process does not count as one of the role", async () => {
   const { keeper, roles, clock, seconds } = await kept();
   await seconds(10);
   clock.advance(600_000);

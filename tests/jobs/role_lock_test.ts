@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { RoleLocks } from "../../src/jobs/role_lock.ts";
 
-Deno.test("a role on a data folder is one process's until it ends", async () => {
+Deno.test("a role on a data folder belongs to one process until it ends", async () => {
   const folder = await Deno.makeTempDir();
   const first = new RoleLocks(folder);
   const second = new RoleLocks(folder);

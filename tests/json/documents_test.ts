@@ -188,7 +188,7 @@ Deno.test("a value of another type is refused where it stands, inside of fields"
   }
 });
 
-Deno.test("a name that is not known is told the known ones, its value's among them", async () => {
+Deno.test("the message for an unknown name lists the known ones, including those of its value", async () => {
   await using app = await boot();
   for (
     const [field, value, known] of [
@@ -375,7 +375,7 @@ Deno.test("JSON is taken with a byte order mark, a charset, compressed, and with
   assertEquals(await problemsOf(other), ["415 unsupported_media_type"]);
 });
 
-Deno.test("null clears each list of a product, and what may be empty", async () => {
+Deno.test("null clears each list of a product and each optional field", async () => {
   await using app = await boot();
   await using host = new Host(() => new Response());
   const images = [{ url: `${host.url}/1.png`, alt: "front" }];
@@ -412,7 +412,7 @@ Deno.test("null clears each list of a product, and what may be empty", async () 
   assertEquals(await stored(), [[], [], 0, null, null]);
 });
 
-Deno.test("messages about JSON speak of names, not of elements", async () => {
+Deno.test("messages about JSON name members, not elements", async () => {
   await using app = await boot();
   const { error }: Refused = await (await post(app, '{"products": [{}]}'))
     .json();
@@ -427,7 +427,7 @@ Deno.test("messages about JSON speak of names, not of elements", async () => {
   );
 });
 
-Deno.test("a small document of another form is told so", async () => {
+Deno.test("a small document in another form is recognized in the message", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const told = async (body: string, path = "/seller_api/webhooks") => {
     const answer = await app.call(path, {
@@ -462,7 +462,7 @@ Deno.test("a small document of another form is told so", async () => {
   );
 });
 
-Deno.test("a member product beside products is refused in an import as in an upload", async () => {
+Deno.test("a member product beside products is refused in imports and uploads", async () => {
   await using app = await boot();
   const call = async (path: string, init?: RequestInit) => {
     const headers = {

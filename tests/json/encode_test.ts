@@ -20,7 +20,7 @@ import {
   TIME_OR_EMPTY,
 } from "../../src/xml/shapes.ts";
 
-Deno.test("a text is quoted, without what XML does not have", () => {
+Deno.test("a text is quoted without characters that XML lacks", () => {
   const write = jsonWriter(elements(one("a", STRING)));
   for (
     const [text, written] of [
@@ -35,12 +35,12 @@ Deno.test("a text is quoted, without what XML does not have", () => {
   }
 });
 
-Deno.test("what may be empty is null, any other text is empty", () => {
+Deno.test("an empty optional field is null, any other empty text an empty string", () => {
   const write = jsonWriter(elements(one("a", STRING), one("b", TIME_OR_EMPTY)));
   assertEquals(write({ a: null, b: null }), '{"a":"","b":null}');
 });
 
-Deno.test("what stands beside the items of a list stands beside the list", () => {
+Deno.test("members beside the items of a list are members beside the list", () => {
   const list = elements(many("item", COUNT), maybe("more", COUNT));
   const write = jsonWriter(elements(one("list", list)));
   assertEquals(

@@ -39,7 +39,7 @@ Deno.test("an element that may hold text instead of its elements", () => {
   );
 });
 
-Deno.test("any content: texts, objects, arrays of what is repeated", () => {
+Deno.test("any content becomes texts, objects, and arrays for repeated elements", () => {
   assertEquals(
     instanceOf(
       "<event><data><a>1</a><b x='2'>t<c/></b><a/></data></event>",

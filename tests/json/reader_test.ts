@@ -73,7 +73,7 @@ const PIECES = [
   "x",
 ];
 
-Deno.test("it reads what JSON.parse reads, and refuses what that refuses", () => {
+Deno.test("the reader accepts and refuses the same documents as JSON.parse", () => {
   let read = 0;
   for (let seed = 0; seed < 20_000; seed++) {
     const random = new Random(seed);
@@ -121,7 +121,7 @@ function written(random: Random, depth: number): string {
   ];
 }
 
-Deno.test("a number of any content is kept as it is written, at every depth", () => {
+Deno.test("in any content numbers are kept as written, at every depth", () => {
   const digits = Array.from("0123456789");
   for (const number of ["1.0", "1e2", "-0", "2.50", "0.9", ...digits]) {
     assertEquals(valueOf(number), number);
@@ -130,7 +130,7 @@ Deno.test("a number of any content is kept as it is written, at every depth", ()
   }
 });
 
-Deno.test("what is malformed is refused with its place", () => {
+Deno.test("a malformed document is refused with its place", () => {
   const refusals: [json: string, line: number, column: number, what: RegExp][] =
     [
       ["", 1, 1, /empty/],
@@ -182,7 +182,7 @@ Deno.test("long names, and more values or attributes than allowed, are refused",
   refuse(`{"products":[{"price":{"amount":"${long}"}}]}`, "tag");
 });
 
-Deno.test("a text of any length is told in pieces, with its escapes", () => {
+Deno.test("a text of any length is emitted in pieces, with its escapes", () => {
   let text = "";
   let longest = 0;
   let field = "";

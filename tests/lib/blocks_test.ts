@@ -23,7 +23,7 @@ Deno.test("blocks keep their order, and know their size", () => {
   }
 });
 
-Deno.test("blocks keep no more than the limit, in chunks of any size", () => {
+Deno.test("blocks keep at most the limit, in chunks of any size", () => {
   for (const most of [10, 1_000, 65_537, 200_000]) {
     for (const size of [1, 7, 5_000, 65_536]) {
       let taken = 0;
@@ -47,7 +47,7 @@ Deno.test("a chunk of one byte takes a byte, whatever buffer it is in", () => {
   assertLessOrEqual(held, 20_000 + 65_536);
 });
 
-Deno.test("blocks are free to be freed: they share no memory with a chunk", () => {
+Deno.test("blocks can be freed: they share no memory with a chunk", () => {
   const blocks = new Blocks();
   const chunks = [new Uint8Array(70_000), new Uint8Array(3)];
   for (const chunk of chunks) blocks.append(chunk.fill(1));

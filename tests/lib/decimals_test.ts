@@ -8,7 +8,7 @@ function meant(text: string): string | null {
   return /write "(.*?)":/.exec(read.problem.message)?.[1] ?? null;
 }
 
-Deno.test("a price in a national form is refused with the form to write", () => {
+Deno.test("a price in a national format is refused with the format to write", () => {
   const prices: [string, string | null][] = [
     ["12,50", "12.50"],
     ["12,5", "12.5"],
@@ -46,7 +46,7 @@ Deno.test("a price in a national form is refused with the form to write", () => 
   }
 });
 
-Deno.test("of a price that a spreadsheet program made a date, that is said", () => {
+Deno.test("the message for a price turned into a date by a spreadsheet says so", () => {
   for (const date of ["12. Sep", "Nov 78", "12-Sep", "12.09.2026"]) {
     const read = readPrice(date);
     assert("problem" in read, date);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Holders } from "../../src/lib/holders.ts";
 
-Deno.test("holders tell what is not zero, and those of one name count as one", () => {
+Deno.test("holders report what is not zero, and sum those of one name", () => {
   const holders = new Holders();
   const counts = { running: 0, waiting: 0 };
   const queue = (waitMs: number) => ({

@@ -31,7 +31,7 @@ function working() {
   return { queue, work, done };
 }
 
-Deno.test("an owner with much work delays another one by a piece of it", async () => {
+Deno.test("an owner with much work delays another one by at most one task", async () => {
   const { work, done } = working();
   const all = ["a1", "a2", "a3", "a4"].map((name) => work(name, 10));
   all.push(work("b1", 10));
@@ -47,7 +47,7 @@ Deno.test("owners share by time, not by number", async () => {
   assertEquals(done.join(" "), "a1 b1 b2 b3 a2 b4 b5 b6 a3 b7");
 });
 
-Deno.test("time that was not used before is not saved up", async () => {
+Deno.test("unused time is not saved up", async () => {
   const { work, done } = working();
   const all = Array.from({ length: 4 }, (_, n) => work(`a${n}`, 10));
   await all[2];
@@ -57,7 +57,7 @@ Deno.test("time that was not used before is not saved up", async () => {
   assertEquals(done.join(" "), "a0 a1 a2 a3 b0 a4 b1 b2");
 });
 
-Deno.test("work that fails keeps no other one waiting", async () => {
+Deno.test("work that fails does not delay other work", async () => {
   const { queue, work, done } = working();
   const failing = queue.run({}, () => Promise.reject(new Error("on purpose")));
   const after = work("b1", 1);
@@ -67,7 +67,7 @@ Deno.test("work that fails keeps no other one waiting", async () => {
   assertEquals(done, ["b1", "b2"]);
 });
 
-Deno.test("two at once are of different owners, and the one that has used less is next", async () => {
+Deno.test("two tasks at once belong to different owners, and the owner that used less is next", async () => {
   let time = 0;
   const queue = queueOf(() => time, { atOnce: 2 });
   const begun: string[] = [];
@@ -147,7 +147,7 @@ async function callsBeforeRead(
   return await read;
 }
 
-Deno.test("what has come on a socket is read between calls, with a pause alone", async () => {
+Deno.test("sockets are read between calls only if there is a pause", async () => {
   const calls = 100;
   const now = () => 0;
   const pausing = queueOf(now, { pause: yieldToIo });
@@ -226,7 +226,7 @@ class ManualQueue {
   }
 }
 
-Deno.test("what an owner asks for while its task outlasts a pause runs after it", async () => {
+Deno.test("work requested while an owner's task outlasts a pause runs after that task", async () => {
   const manual = new ManualQueue();
   const { queue } = manual;
   manual.take("a1");
@@ -250,7 +250,7 @@ Deno.test("what an owner asks for while its task outlasts a pause runs after it"
   assertEquals(queue.inUse(), NOTHING);
 });
 
-Deno.test("nothing runs in a pause beside as many tasks as may run", async () => {
+Deno.test("nothing runs in a pause while the maximum of tasks runs", async () => {
   const manual = new ManualQueue();
   manual.take("a1");
   manual.end("a1");
@@ -262,7 +262,7 @@ Deno.test("nothing runs in a pause beside as many tasks as may run", async () =>
   assertEquals([...manual.running.keys()], ["b1"]);
 });
 
-Deno.test("a task that throws at once gives its place back", async () => {
+Deno.test("a task that throws at once releases its slot", async () => {
   const manual = new ManualQueue();
   manual.take("a1", true);
   manual.take("b1");
@@ -277,7 +277,7 @@ Deno.test("a task that throws at once gives its place back", async () => {
   assertEquals(manual.queue.inUse(), NOTHING);
 });
 
-Deno.test("a queue tells how long a task has stood beside a free place", async () => {
+Deno.test("a queue reports how long a task has waited despite a free slot", async () => {
   const manual = new ManualQueue();
   manual.take("a1");
   manual.take("a2");
@@ -334,7 +334,7 @@ async function interleave(seed: number): Promise<void> {
   }
 }
 
-Deno.test("whatever the order of events, every task runs, and none waits beside a free place", async () => {
+Deno.test("in any order of events every task runs, and none waits despite a free slot", async () => {
   for (let seed = 0; seed < 2_000; seed++) {
     try {
       await interleave(seed);
@@ -344,7 +344,7 @@ Deno.test("whatever the order of events, every task runs, and none waits beside 
   }
 });
 
-Deno.test("owners that always wait have used as much as each other, but for a task", async () => {
+Deno.test("owners that always wait use equal time, up to one task", async () => {
   const longest = 20;
   for (let seed = 0; seed < 100; seed++) {
     const random = new Random(seed);

@@ -54,7 +54,7 @@ class Slots {
   }
 }
 
-Deno.test("by time: a limit bounds what one key has, and lets another one pass", async () => {
+Deno.test("by time: a limit bounds the slots of one key and lets another key pass", async () => {
   const slots = new Slots(2, 10);
   slots.ask("a", "a", "a", "b");
   await settle();
@@ -95,7 +95,7 @@ Deno.test("by time: a list forgets a waiter that was aborted", async () => {
   assert(limit.tryAcquire({ keys: ["b"] }) !== undefined);
 });
 
-Deno.test("by time: a slot that is given back twice is given back once", async () => {
+Deno.test("by time: releasing a slot twice releases it once", async () => {
   const { limit } = new Slots(9, 1);
   const slot = await limit.acquire({ owner: "owner", keys: ["a"] });
   slot[Symbol.dispose]();
@@ -120,7 +120,7 @@ Deno.test("by time: owners take turns first, then the keys of each", async () =>
   );
 });
 
-Deno.test("by time: an owner may hold as much as it leaves free; nobody in particular may have all", async () => {
+Deno.test("by time: an owner may hold as many slots as it leaves free; work without an owner may hold all", async () => {
   const slots = new Slots(300, 256);
   await slots.prompt("a", 100);
   slots.ask(...Array(200).fill("1/a"));
@@ -131,7 +131,7 @@ Deno.test("by time: an owner may hold as much as it leaves free; nobody in parti
   assertEquals(slots.begun.length, 256);
 });
 
-Deno.test("by time: ten owners whose requests hang leave a prompt one room", async () => {
+Deno.test("by time: ten owners whose requests hang leave room for a prompt one", async () => {
   const slots = new Slots(128, 256);
   await slots.prompt("good", 100);
   const hostile = Array.from({ length: 10 }, (_, n) => `bad${n}`);
@@ -155,7 +155,7 @@ Deno.test("by time: ten owners whose requests hang leave a prompt one room", asy
   assert(slots.held("good") >= 40, `${slots.held("good")} of good began`);
 });
 
-Deno.test("by time: a prompt owner that keeps none waiting has a burst", async () => {
+Deno.test("by time: a prompt owner may burst while no one waits", async () => {
   const slots = new Slots(128, 256, 32);
   const busy = Array.from({ length: 16 }, (_, n) => `busy${n}`);
   for (const owner of ["good", ...busy]) await slots.prompt(owner, 100);
@@ -171,7 +171,7 @@ Deno.test("by time: a prompt owner that keeps none waiting has a burst", async (
   assertEquals(slots.held("good"), 30);
 });
 
-Deno.test("by time: a burst ends where one waits, and is for prompt owners", async () => {
+Deno.test("by time: a burst ends when another owner waits, and only prompt owners may burst", async () => {
   const slots = new Slots(100, 4, 3);
   await slots.prompt("good", 100);
   slots.ask(...Array(5).fill("a/good"), ...Array(3).fill("a/unknown"));
@@ -195,7 +195,7 @@ Deno.test("by time: bursts are bounded, and take no slot from owners that wait",
   assertEquals(slots.begun, [...begun, "host/e"]);
 });
 
-Deno.test("by time: within a key too, an owner whose requests hang leaves room", async () => {
+Deno.test("by time: within a key, too, an owner whose requests hang leaves room", async () => {
   const slots = new Slots(16, 256);
   slots.ask(...Array(100).fill("shared/bad"));
   await settle();
@@ -229,7 +229,7 @@ Deno.test("by time: an owner that hung gets its share back by prompt answers", a
   assertEquals(mostOf("a"), 128);
 });
 
-Deno.test("by time: a cancelled slot says nothing about its owner", async () => {
+Deno.test("by time: a cancelled slot does not change its owner's record", async () => {
   const slots = new Slots(300, 256);
   for (let n = 0; n < 100; n++) {
     (await slots.limit.acquire({ owner: "a", keys: ["1"] })).cancel();
@@ -315,7 +315,7 @@ async function interleave(seed: number): Promise<void> {
   assertEquals(limit.inUse(), { used: 0, pausing: 0, waiting: 0 });
 }
 
-Deno.test("by time: whatever the order of events, nobody waits who may begin", async () => {
+Deno.test("by time: in any order of events no request waits that could start", async () => {
   // 2,710 once failed: a request that began let another one of its owner begin.
   for (const seed of [2_710, ...Array(400).keys()]) {
     try {

@@ -45,7 +45,7 @@ Deno.test("a list is cut into portions of 250 rows", () => {
   assertEquals(sizes(501), [250, 250, 1]);
 });
 
-Deno.test("a write lets others in between its steps, and before none", async () => {
+Deno.test("a write lets others in between its steps, but not before the first", async () => {
   let yields = 0;
   const runStep = yieldingBetweenSteps({
     yieldToIo() {

@@ -92,7 +92,7 @@ table("readDate() takes dates that exist", readDate, [
   ["2026-12-01T00:00:00Z", "not_a_date"],
 ]);
 
-Deno.test("parseTime() takes dates and times with a zone that exist", () => {
+Deno.test("parseTime() accepts only existing dates and times with a zone", () => {
   const day = Date.UTC(2026, 1, 28);
   const rows: [string, number | null][] = [
     ["2026-02-28", day],
@@ -134,7 +134,7 @@ table("readSku() takes one line of 64, but no dot segment", readSku, [
   ["a\uffffb", "not_one_line"],
 ]);
 
-Deno.test("lineReader() says which character is not one line's", () => {
+Deno.test("lineReader() names a character that one line cannot have", () => {
   const read = lineReader(10)("a\u0007b");
   assertEquals(
     "problem" in read && read.problem.message.includes("U+0007"),

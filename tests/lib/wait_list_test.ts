@@ -194,7 +194,7 @@ async function interleave(seed: number): Promise<void> {
   assertEquals(list.inUse(), NOTHING);
 }
 
-Deno.test("whatever the policy and the order of events, no limit is exceeded, nobody waits who may run, and nothing is held at the end", async () => {
+Deno.test("under any policy and order of events no limit is exceeded, no waiter that could run waits, and nothing is held at the end", async () => {
   for (let seed = 0; seed < 2_000; seed++) {
     try {
       await interleave(seed);
@@ -218,7 +218,7 @@ Deno.test("a permit is given back once, and its time ends once", async () => {
   assertEquals(list.inUse(), NOTHING);
 });
 
-Deno.test("who gave up before asking is not granted anything", async () => {
+Deno.test("a request already aborted is granted nothing", async () => {
   const clock = new TestClock();
   const list = new WaitList(clock, { limit: totalLimit(1) });
   const gone = AbortSignal.abort(new Error("gone"));
@@ -230,7 +230,7 @@ Deno.test("who gave up before asking is not granted anything", async () => {
   assertEquals(list.inUse().waiting, 0);
 });
 
-Deno.test("a plan tries out what would fit, and takes nothing", () => {
+Deno.test("a plan tests what would fit and takes nothing", () => {
   const clock = new TestClock();
   const limit = leastOf(totalLimit(3), ownerLimit(2));
   const { usage } = new WaitList(clock, { limit });

@@ -7,7 +7,7 @@ import {
 
 const LANES = 10;
 
-Deno.test("what has come on a socket is read between few pieces of work, however many lanes work", async () => {
+Deno.test("sockets are read after a few pieces of work, however many lanes work", async () => {
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   using client = await Deno.connect({ port: listener.addr.port });
   using server = await listener.accept();
@@ -36,7 +36,7 @@ async function connected(): Promise<Loopback> {
   return { sender, receiver };
 }
 
-Deno.test("a connection that broke is closed, and another one used from then on", async () => {
+Deno.test("a broken connection is closed and replaced by another", async () => {
   const opened: Loopback[] = [];
   let fails = false;
   const yields = new IoYield(async () => {

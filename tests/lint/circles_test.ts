@@ -52,7 +52,7 @@ function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
   return circles;
 }
 
-Deno.test("no circle of modules", async () => {
+Deno.test("no modules import each other in a circle", async () => {
   const graphs = await Promise.all(ENTRIES.map(importsOf));
   const graph = new Map(
     graphs.flat().filter(([module]) => module.startsWith(`${ROOT}src/`)),

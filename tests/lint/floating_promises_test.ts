@@ -17,7 +17,7 @@ function modulesIn(folder: string): string[] {
   });
 }
 
-Deno.test("a promise that nobody awaits is found, unless it says so", async () => {
+Deno.test("a promise that nothing awaits is found, unless it is marked", async () => {
   const statements = [
     "f();",
     "new A().f();",
@@ -53,7 +53,7 @@ Deno.test("a promise that nobody awaits is found, unless it says so", async () =
   }
 });
 
-Deno.test("each promise of the service is awaited, or says that nobody waits", () => {
+Deno.test("each promise of the service is awaited or marked as not awaited", () => {
   const modules = modulesIn(SOURCE);
   assert(modules.length > 300);
   const found = [...floatingPromises(modules)].flatMap(([path, lines]) =>

@@ -74,7 +74,7 @@ Deno.test("a module imports from its own folder and from layers below", () => {
   }
 });
 
-Deno.test("a room of the page imports from itself, beside and below", () => {
+Deno.test("a folder of the page imports from itself, its neighbours and below", () => {
   const imports = (module: string, path: string) =>
     lint(`src/web/${module}`, `import "${path}";`).length === 0;
   const cases: [string, string, boolean][] = [
@@ -99,7 +99,7 @@ Deno.test("a room of the page imports from itself, beside and below", () => {
   }
 });
 
-Deno.test("a feature is entered by its top modules", () => {
+Deno.test("only a feature's top modules are imported from outside it", () => {
   const imports = (module: string, path: string) =>
     lint(`src/${module}`, `import "${path}";`).length === 0;
   const worker = "../images/worker/role.ts";
@@ -146,7 +146,7 @@ Deno.test("a regular expression is a literal, which can be checked", () => {
   ]);
 });
 
-Deno.test("the source says what a statement does", () => {
+Deno.test("each statement of the source declares what it does", () => {
   const cases: [string, boolean][] = [
     ["sql.all(`SELECT 1 ORDER BY id LIMIT ?`);", false],
     ['const a = "SELECT 1 LIMIT ?";', false],
@@ -167,7 +167,7 @@ Deno.test("nothing is reported outside of src", () => {
   assertEquals(lint("tests/http/routes_test.ts", text), []);
 });
 
-Deno.test("a statement on rows of sellers says of which", () => {
+Deno.test("a statement on rows of sellers declares of which sellers", () => {
   const cases: [string, boolean][] = [
     ['sql.get("SELECT 1 FROM events WHERE id = ?", [id]);', false],
     ['sql.get("SELECT 1 FROM events LIMIT 1");', false],

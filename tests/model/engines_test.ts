@@ -5,7 +5,7 @@ import { TwinHistory } from "./engines.ts";
 
 const server = await ownServer();
 
-Deno.test("whatever is asked, both engines answer the same", async () => {
+Deno.test("both engines give the same answer to every request", async () => {
   const first = seedFrom(Deno.env.get("MODEL_SEED"));
   for (let seed = first; seed < first + 2; seed++) {
     console.log(`MODEL_SEED=${seed}`);

@@ -7,7 +7,7 @@ import { boot, child, textAt } from "../support/app.ts";
 import { runCommand } from "../support/command.ts";
 import { until } from "../support/clock.ts";
 
-Deno.test("a disk is low below 10 % until 12 % are free, and the log says both once", async () => {
+Deno.test("a disk is low below 10 % until 12 % are free, and each change is logged once", async () => {
   const shares: Record<string, number> = { "/data": 0.5, "/images": 0.5 };
   const lines: string[] = [];
   const { log } = systemDeps("info", undefined, (line) => lines.push(line));
@@ -48,7 +48,7 @@ Deno.test("a disk that does not answer is left out", async () => {
   assertEquals(await watch.update(), []);
 });
 
-Deno.test("the operator's status, the command and the log tell of a low disk, without any notices", async () => {
+Deno.test("without notices, the operator's status, the command and the log report a low disk", async () => {
   const disk = { ...systemDisk, freeShare: () => Promise.resolve(0.05) };
   await using app = await boot({
     config: { operatorKey: "op" },

@@ -13,7 +13,7 @@ const OPERATOR = "operator-key";
 const HOUR = 3_600_000;
 const AHEAD = 240 * HOUR;
 
-bothEngines.test("work that a clock ahead of time put off continues at the next start", async () => {
+bothEngines.test("work delayed by a clock that was ahead continues at the next start", async () => {
   await using images = new ImageHost();
   await using sink = new WebhookSink();
   const early = await boot({
@@ -89,7 +89,7 @@ bothEngines.test("work that a clock ahead of time put off continues at the next 
   assertEquals(row, { due: lately }, "a retry of ours is not touched");
 });
 
-bothEngines.test("a lease of the clock before it went back ends when it would have", async () => {
+bothEngines.test("a lease ends on time although the clock was set back", async () => {
   await using images = new ImageHost();
   await using app = await boot();
   const { db } = app.app;

@@ -48,7 +48,7 @@ class Statements implements Disposable {
   }
 }
 
-Deno.test("no statement of a start or of a job reads a whole table", async () => {
+Deno.test("no statement of a start or of a job scans a table", async () => {
   using statements = new Statements();
   await using app = await boot({
     config: {

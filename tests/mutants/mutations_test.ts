@@ -73,7 +73,7 @@ const TEXTS = {
   "app.ts": "if (a || b) f();",
 };
 
-Deno.test("mutants: each is drawn once, and the same ones by the same seed", () => {
+Deno.test("mutants: each is drawn once, and a seed always draws the same ones", () => {
   const drawn = [...drawMutants(TEXTS, new Random(7))];
   const all = Object.values(TEXTS).flatMap(mutationsOf);
   assertEquals(drawn.length, all.length);
@@ -88,13 +88,13 @@ Deno.test("mutants: each is drawn once, and the same ones by the same seed", () 
   );
 });
 
-Deno.test("mutants: every second one is of the core, as long as there are any", () => {
+Deno.test("mutants: every second one is of the core, while any are left", () => {
   const folders = [...drawMutants(TEXTS, new Random(1))].slice(0, 8)
     .map(({ file }) => folderOf(file));
   assert(folders.every((folder, n) => (folder === "jobs") === (n % 2 === 0)));
 });
 
-Deno.test("mutants: each of a module of ours leaves it a program", async () => {
+Deno.test("mutants: each mutant of a module of ours still parses", async () => {
   const source = new URL("../../src/jobs/lease_queue.ts", import.meta.url);
   const text = await Deno.readTextFile(source);
   const folder = await Deno.makeTempDir();
@@ -114,7 +114,7 @@ Deno.test("mutants: each of a module of ours leaves it a program", async () => {
   }
 });
 
-Deno.test("mutants: the lines that ran are read from a report", () => {
+Deno.test("mutants: the executed lines are read from a report", () => {
   const report = "SF:/a/b/src/jobs/a.ts\nDA:1,3\nDA:2,0\nend_of_record\n" +
     "SF:/a/b/src/app.ts\nDA:7,1\nend_of_record\n";
   assertEquals(

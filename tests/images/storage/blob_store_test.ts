@@ -119,7 +119,7 @@ function onEach(
   });
 }
 
-onEach("what is kept can be read, whole and in part", async (store) => {
+onEach("a stored image can be read whole and in part", async (store) => {
   for (const bytes of [SMALL, LARGE]) {
     const before = Date.now();
     const file = await keep(store, bytes);
@@ -141,7 +141,7 @@ onEach("the same image twice is one file", async (store) => {
   assertEquals(await store.names(file.slice(0, 2)), [file]);
 });
 
-onEach("images that come at once do not run into each other", async (store) => {
+onEach("images stored at once do not disturb each other", async (store) => {
   const random = new Random(1);
   const kept = new Map<string, Uint8Array>();
   const takeSome = async (lane: number) => {
@@ -170,7 +170,7 @@ onEach("images that come at once do not run into each other", async (store) => {
   assertEquals(await store.sweepTemporaryFiles(Infinity), 0);
 });
 
-onEach("what is not there is not there", async (store) => {
+onEach("a missing image is reported missing", async (store) => {
   const file = fileOf(SMALL);
   assertEquals(await store.stat(file), null);
   assertEquals(await store.read(file), null);
@@ -178,7 +178,7 @@ onEach("what is not there is not there", async (store) => {
   assertEquals(await store.names(file.slice(0, 2)), []);
 });
 
-onEach("what is discarded leaves nothing", async (store) => {
+onEach("a discarded download leaves nothing", async (store) => {
   const incoming = store.receive("lease");
   incoming.append(LARGE);
   await incoming.discard();
@@ -186,7 +186,7 @@ onEach("what is discarded leaves nothing", async (store) => {
   assertEquals(await store.stat(fileOf(LARGE)), null);
 });
 
-onEach("partial downloads that are old are swept", async (store) => {
+onEach("old partial downloads are deleted", async (store) => {
   const file = await keep(store, SMALL);
   store.receive("lease").append(LARGE);
   assertEquals(await store.sweepTemporaryFiles(Date.now() - 60_000), 0);
@@ -194,7 +194,7 @@ onEach("partial downloads that are old are swept", async (store) => {
   assertEquals(await bytesOf(store, file), SMALL);
 });
 
-onEach("what is missing of some files is told", async (store) => {
+onEach("missing files are reported", async (store) => {
   const files = await Promise.all(
     ["a", "b", "c"].map((text) => keep(store, new TextEncoder().encode(text))),
   );
@@ -204,7 +204,7 @@ onEach("what is missing of some files is told", async (store) => {
   assertEquals(await store.missing([]), []);
 });
 
-onEach("names are listed by their first digits, all of them", async (store) => {
+onEach("all names are listed, by their first digits", async (store) => {
   const files: string[] = [];
   for (let n = 0; n < 200; n++) {
     const bytes = new TextEncoder().encode(`image ${n}`);
@@ -218,14 +218,14 @@ onEach("names are listed by their first digits, all of them", async (store) => {
   assertEquals(listed, files.sort());
 });
 
-onEach("what is removed is gone, and the rest stays", async (store) => {
+onEach("a removed image is gone, and the others stay", async (store) => {
   const [gone, left] = [await keep(store, SMALL), await keep(store, LARGE)];
   for (const file of [gone, gone]) await store.remove(file);
   assertEquals(await store.stat(gone), null);
   assertEquals(await bytesOf(store, left), LARGE);
 });
 
-onEach("a reader that goes away leaves nothing open", async (store) => {
+onEach("a reader that disconnects leaves nothing open", async (store) => {
   const file = await keep(store, LARGE);
   const image = await store.read(file);
   const reader = image!.body.getReader();
@@ -261,14 +261,14 @@ async function empty(folder: string): Promise<void> {
 
 const PREPARED = ["store.marker"];
 
-onFolder("a new one is marked and can be used", async (folder, store) => {
+onFolder("a new folder is marked and usable", async (folder, store) => {
   store.prepare(true);
   assertEquals(entries(folder), PREPARED);
   await store.probe();
   await keep(store, SMALL);
 });
 
-onFolder("one that is gone is made again at a start", async (folder, store) => {
+onFolder("a missing folder is created at the start", async (folder, store) => {
   await Deno.remove(folder);
   store.prepare(false);
   assertEquals(entries(folder), PREPARED);
@@ -284,7 +284,7 @@ onFolder("a subfolder is made when it is needed", async (folder, store) => {
 });
 
 onFolder(
-  "an empty one is not taken for that of stored images until it is marked",
+  "an empty folder is not used for stored images until it is marked",
   async (folder, store) => {
     store.prepare(true);
     await empty(folder);
@@ -302,7 +302,7 @@ onFolder(
 );
 
 onFolder(
-  "what is no regular file is not there, and hangs nothing",
+  "anything but a regular file counts as missing and blocks nothing",
   async (folder, store) => {
     store.prepare(true);
     const file = await keep(store, SMALL);
@@ -334,7 +334,7 @@ onFolder(
   },
 );
 
-Deno.test("a disk that hangs keeps eight threads, and no more", async () => {
+Deno.test("a disk that hangs blocks at most eight threads", async () => {
   const folder = await Deno.makeTempDir({ dir: fastParent });
   const config = testConfig({ dataDir: folder });
   const store = openImageStore(imageStoreSettings(config), systemClock);

@@ -63,7 +63,7 @@ async function put(
 }
 
 onBothStorages(
-  "a wrong key, region, bucket or clock is named",
+  "the error names a wrong key, region, bucket or clock",
   async (settings) => {
     const at = (more: Partial<S3Settings>, clock = systemClock) =>
       new S3Store(new S3Client({ ...settings, ...more }, clock), "/nowhere");
@@ -93,7 +93,7 @@ onBothStorages(
 );
 
 onBothStorages(
-  "a listing has all pages, and odd keys beside it do no harm",
+  "a listing has all pages and ignores foreign keys",
   async (settings) => {
     const client = new S3Client(settings, systemClock);
     const fileOf = (n: number) => `cd/${n.toString(16).padStart(64, "0")}.png`;
@@ -113,18 +113,21 @@ onBothStorages(
   },
 );
 
-onBothStorages("a range, and what is behind the end", async (settings) => {
-  const client = new S3Client(settings, systemClock);
-  const store = new S3Store(client, "/nowhere");
-  await put(client, SHA256);
-  const part = await store.read(FILE, { start: 3, end: 8 });
-  assertEquals(await new Response(part!.body).bytes(), BODY.slice(3, 8));
-  const behind = { start: BODY.length, end: BODY.length + 1 };
-  await fails(store.read(FILE, behind), "unusable", "InvalidRange");
-});
+onBothStorages(
+  "a range is read, and one behind the end is refused",
+  async (settings) => {
+    const client = new S3Client(settings, systemClock);
+    const store = new S3Store(client, "/nowhere");
+    await put(client, SHA256);
+    const part = await store.read(FILE, { start: 3, end: 8 });
+    assertEquals(await new Response(part!.body).bytes(), BODY.slice(3, 8));
+    const behind = { start: BODY.length, end: BODY.length + 1 };
+    await fails(store.read(FILE, behind), "unusable", "InvalidRange");
+  },
+);
 
 onBothStorages(
-  "a body that is not what was hashed is refused",
+  "a body that differs from its hash is refused",
   async (settings) => {
     const client = new S3Client(settings, systemClock);
     const wrong = "ab".repeat(32);
@@ -167,7 +170,7 @@ Deno.test("object storage: a redirect is not followed", async () => {
   assertEquals([...other.seen, ...other.refused], []);
 });
 
-Deno.test("object storage: a connection that breaks is tried once more", async () => {
+Deno.test("object storage: a broken connection is retried once", async () => {
   await using server = new S3Server();
   const breaking = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   let connections = 0;
@@ -223,7 +226,7 @@ Deno.test("object storage: a body that stops coming ends after two minutes", asy
   await rest;
 });
 
-Deno.test("object storage: what is given up is given up at once", async () => {
+Deno.test("object storage: an abort takes effect at once", async () => {
   await using server = new S3Server();
   const release = Promise.withResolvers<null>();
   server.meddle = () => release.promise;
@@ -264,14 +267,14 @@ for (
     ],
   ]
 ) {
-  Deno.test(`object storage: a list that is ${what} is no empty list`, async () => {
+  Deno.test(`object storage: a list that is ${what} is not read as empty`, async () => {
     await using server = new S3Server();
     server.meddle = () => new Response(body);
     await fails(storeOf(server).names("ab"), "unusable", "");
   });
 }
 
-Deno.test("object storage: a list that breaks off is no empty list", async () => {
+Deno.test("object storage: a truncated list is not read as empty", async () => {
   await using server = new S3Server();
   const broken = new ReadableStream({
     pull: (controller) => controller.error(new Error("broken on purpose")),
@@ -280,7 +283,7 @@ Deno.test("object storage: a list that breaks off is no empty list", async () =>
   await fails(storeOf(server).names("ab"), "away", "");
 });
 
-Deno.test("object storage: what is beside the images is not listed", async () => {
+Deno.test("object storage: objects other than images are not listed", async () => {
   await using server = new S3Server();
   for (const key of ["notes.txt", `${FILE}.bak`, FILE.slice(3), `x/${FILE}`]) {
     server.put(`shop/images/${key}`, BODY);
@@ -291,7 +294,7 @@ Deno.test("object storage: what is beside the images is not listed", async () =>
   assertEquals(await storeOf(server, { prefix: "" }).names("ab"), [FILE]);
 });
 
-Deno.test("object storage: another range than was asked for is not served", async () => {
+Deno.test("object storage: a range other than the requested one is not served", async () => {
   await using server = new S3Server();
   server.meddle = () =>
     new Response("whole", { headers: { "content-length": "5" } });

@@ -173,7 +173,7 @@ Deno.test("images: a process killed while it sends to object storage loses none"
   await db.close();
 });
 
-Deno.test("images: the image role may run in a process of its own", async () => {
+Deno.test("images: the image role may run in its own process", async () => {
   await using folder = await temporaryFolder();
   await using host = new ImageHost();
   const service = await Service.create(folder.path);

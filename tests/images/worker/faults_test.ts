@@ -143,7 +143,7 @@ Deno.test("image worker: out of memory at an image", () =>
     why: /memory|did not respond|ended|lost a job|stopped at an image/,
   }));
 
-Deno.test("image worker: an error at an image is logged, and ends nothing", async () => {
+Deno.test("image worker: an error at an image is logged and does not end the worker", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({
     role: { spawn: threadSpawner(FAULTY) },
@@ -193,7 +193,7 @@ Deno.test("image worker: Deno.exit", () =>
 Deno.test("image worker: out of memory at a message is noticed at once", () =>
   blamesNobody("fault-memory", /out of memory/));
 
-Deno.test("image worker: an image that it died of twice is given up, also by the next process", async () => {
+Deno.test("image worker: an image that killed it twice fails, even in the next process", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
   await using bench = new ImageBench({
@@ -210,7 +210,7 @@ Deno.test("image worker: an image that it died of twice is given up, also by the
   assertEquals(blamedDeaths(bench).length, 2);
 });
 
-Deno.test("image worker: threads that hang do not accumulate, and the operator is told", async () => {
+Deno.test("image worker: hung threads do not accumulate, and the operator gets a notice", async () => {
   await using host = new ImageHost();
   using clock = new RunningClock();
   await using bench = new HangingBench(clock);
@@ -235,7 +235,7 @@ Deno.test("image worker: threads that hang do not accumulate, and the operator i
   await until(() => role.trouble() === null, "the end of the trouble");
 });
 
-Deno.test("image worker: one that waits for a slow disk is waited for", async () => {
+Deno.test("image worker: a slow disk does not count as a hang", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
   await using bench = new ImageBench({
@@ -254,7 +254,7 @@ Deno.test("image worker: one that waits for a slow disk is waited for", async ()
   assertEquals(deaths(bench), []);
 });
 
-Deno.test("image worker: one that forgets a job is replaced", async () => {
+Deno.test("image worker: a worker that forgets a job is replaced", async () => {
   await using host = new ImageHost();
   using clock = new RunningClock();
   await using bench = new ImageBench({
@@ -275,7 +275,7 @@ Deno.test("image worker: one that forgets a job is replaced", async () => {
   assertEquals((await bench.finished(id)).stored, urls.length);
 });
 
-Deno.test("image worker: one that waits for a slow store does not count as hung", async () => {
+Deno.test("image worker: a slow store does not count as a hang", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   const released = Promise.withResolvers<null>();
@@ -308,7 +308,7 @@ Deno.test("image worker: one that waits for a slow store does not count as hung"
   assertEquals((await bench.finished(id)).stored, 24);
 });
 
-Deno.test("image worker: its end at a stop is no death", async () => {
+Deno.test("image worker: its end at shutdown does not count as a crash", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ role: { spawn: threadSpawner() } });
   const role = bench.startRole();
@@ -318,7 +318,7 @@ Deno.test("image worker: its end at a stop is no death", async () => {
   assertEquals(deaths(bench), []);
 });
 
-Deno.test("image worker: one that never gets going is tried again after a pause", async () => {
+Deno.test("image worker: a worker that fails to start is restarted after a pause", async () => {
   const clock = new TestClock();
   await using bench = new ImageBench({
     deps: { clock },
@@ -358,7 +358,7 @@ const forgetful: SpawnWorker = ({ message }) => {
   };
 };
 
-Deno.test("image worker: jobs that stand still in it are no movement, and it tells how long they wait", async () => {
+Deno.test("image worker: stalled jobs count as no progress, and their waiting time is reported", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
   await using bench = new ImageBench({
@@ -395,7 +395,7 @@ parentPort.on("message", ({ type, tasks = [] }) => {
   );
 });`;
 
-Deno.test("image worker: downloads that this process breaks off are repeated with pauses, and cost nothing", async () => {
+Deno.test("image worker: downloads aborted by this process are repeated with pauses and cost no attempt", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
   await using bench = new ImageBench({
@@ -428,7 +428,7 @@ Deno.test("image worker: downloads that this process breaks off are repeated wit
   assertEquals([image.status, image.attempts], ["pending", 0]);
 });
 
-Deno.test("image worker: a full disk costs no attempt, for however long, and all goes on after it", async () => {
+Deno.test("image worker: a full disk costs no attempt, however long it lasts, and work continues after it", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
   await using bench = new ImageBench({

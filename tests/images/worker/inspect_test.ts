@@ -75,7 +75,7 @@ Deno.test("inspectImage() calls a damaged image by the name of its type", () => 
   assertStringIncludes(refusal.message, "begin like WebP, but");
 });
 
-Deno.test("inspectImage() refuses what is no image, and says what it is", () => {
+Deno.test("inspectImage() refuses anything but an image and says what it is", () => {
   const cases: [string, string, RegExp][] = [
     ["", "image_not_an_image", /empty/],
     ["<!doctype html><p>", "image_not_an_image", /HTML/],
@@ -94,7 +94,7 @@ Deno.test("inspectImage() refuses what is no image, and says what it is", () => 
   }
 });
 
-Deno.test("no type that is accepted is refused, too", () => {
+Deno.test("no type is both accepted and refused", () => {
   for (const type of IMAGE_TYPES) {
     const head = String.fromCharCode(...picture(`a.${type}`)!);
     const refused = REFUSED.filter(([signature]) => signature.test(head));
@@ -219,7 +219,7 @@ const HOSTILE: readonly (readonly [Uint8Array, string])[] = [
   [sound("avif"), "\0\0\0\x18clap\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\x01"],
 ];
 
-Deno.test("inspectImage() takes no more steps than its budget, whatever it is sent", () => {
+Deno.test("inspectImage() takes no more steps than its budget for any bytes", () => {
   for (const [start, piece] of HOSTILE) {
     const what = JSON.stringify(piece);
     assertWithinBudget(repeated(start, piece, 1_000), what);
@@ -246,7 +246,7 @@ Deno.test("inspectImage() takes no more steps than its budget for damaged images
   }
 });
 
-Deno.test("inspectImage() goes through a thousand nested boxes once", () => {
+Deno.test("inspectImage() reads a thousand nested boxes once", () => {
   const bytes = new Uint8Array(4 << 20);
   bytes.set(sound("avif").slice(0, 28));
   const view = new DataView(bytes.buffer);
@@ -261,7 +261,7 @@ Deno.test("inspectImage() goes through a thousand nested boxes once", () => {
   assertEquals(codeOf(bytes), "image_corrupt");
 });
 
-Deno.test("sniffImage() goes through the comments before an SVG once", () => {
+Deno.test("sniffImage() reads the comments before an SVG once", () => {
   const comments = bytesOfText("<!---->".repeat(72));
   assertEquals(codeOf(comments), "image_not_an_image");
   const svg = bytesOfText("<!-- x -->\n<!DOCTYPE svg>" + "<!---->".repeat(60));
@@ -269,7 +269,7 @@ Deno.test("sniffImage() goes through the comments before an SVG once", () => {
   assertEquals(codeOf(whole), "image_unsupported_type");
 });
 
-Deno.test("inspectImage() tells whether an image reaches its own end", () => {
+Deno.test("inspectImage() detects whether an image is complete", () => {
   for (const type of IMAGE_TYPES) {
     const bytes = sound(type);
     assert(inspectImage(bytes).complete, type);
@@ -287,7 +287,8 @@ function tolerate(bytes: Uint8Array): void {
 }
 
 Deno.test({
-  name: "corpus: every sound image is taken, with its size, whatever its label",
+  name:
+    "corpus: every valid image is accepted with its size, whatever its label",
   ignore,
   fn() {
     // Two GIFs with frames that exceed the canvas: Pillow enlarges it.
@@ -304,7 +305,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "corpus: bombs and every other type are refused, corrupt ones harmless",
+  name:
+    "corpus: bombs and all other types are refused, and corrupt images do no harm",
   ignore,
   fn() {
     for (const entry of entries) {

@@ -5,7 +5,7 @@ import {
   newJobMark,
 } from "../../../src/images/worker/job_mark.ts";
 
-Deno.test("image worker: the job at which it ran out of memory stays known, whatever it inspects next", () => {
+Deno.test("image worker: the job that exhausted its memory stays known, whatever it inspects next", () => {
   const mark = newJobMark();
   const during = marked(mark, "first", () => new Uint8Array(mark).slice());
   assertEquals(markedLease(mark), null);

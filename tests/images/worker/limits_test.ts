@@ -43,7 +43,7 @@ function empty(prompt: readonly string[] = [], slow: readonly string[] = []) {
 
 const origin = (n: number) => `https://${n}.example`;
 
-Deno.test("limits: an origin never asked gets four, one that answers 64 at most", () => {
+Deno.test("limits: a new origin gets four requests, one that answers at most 64", () => {
   const { slots, history } = empty(["a"]);
   const source = { sellerId: "a", origin: origin(1) };
   assertEquals(takeAll(slots, source), 4);
@@ -60,7 +60,7 @@ const sources = (sellerId: string, first: number) =>
     (_, n) => ({ sellerId, origin: origin(first + n) }),
   );
 
-Deno.test("limits: a seller leaves as many free as it has", () => {
+Deno.test("limits: a seller leaves as many slots free as it has", () => {
   const { slots, history } = empty(["a", "b"]);
   for (let n = 0; n < 20; n++) history.set(origin(n), true);
   const taken = (sellerId: string, first: number) =>
@@ -70,7 +70,7 @@ Deno.test("limits: a seller leaves as many free as it has", () => {
   assertEquals(taken("b", 10), 64);
 });
 
-Deno.test("limits: sellers whose hosts are slow have few, although they answer", () => {
+Deno.test("limits: sellers whose hosts are slow get few slots, although the hosts answer", () => {
   const slow = ["a", "b"];
   const { slots, history } = empty(["c"], slow);
   for (let n = 0; n < 30; n++) history.set(origin(n), true);
@@ -84,7 +84,7 @@ Deno.test("limits: sellers whose hosts are slow have few, although they answer",
   assert(takeAll(slots, { sellerId: "c", origin: origin(20) }) >= 16);
 });
 
-Deno.test("limits: a seller has room at some origin, or it need not be asked for any", () => {
+Deno.test("limits: a seller without room has room at none of its origins", () => {
   const { slots, history } = empty(["prompt"], ["slow"]);
   for (let n = 0; n < 30; n++) history.set(origin(n), true);
   const ofEach = (sellerId: string) => [
@@ -103,7 +103,7 @@ Deno.test("limits: a seller has room at some origin, or it need not be asked for
   assertEquals(slots.hasRoom("new"), true);
 });
 
-Deno.test("limits: within an origin, too, a seller leaves room to others", () => {
+Deno.test("limits: within an origin, too, a seller leaves room for others", () => {
   const { slots, history } = empty([], ["slow"]);
   const shared = origin(1);
   assertEquals(takeAll(slots, { sellerId: "slow", origin: shared }), 1);
@@ -112,7 +112,7 @@ Deno.test("limits: within an origin, too, a seller leaves room to others", () =>
   assert(slots.room({ sellerId: "new", origin: shared }) > 0);
 });
 
-Deno.test("limits: origins that hang leave room for new ones, for good ones, and for sellers without a slot", () => {
+Deno.test("limits: origins that hang leave room for new and good origins, and for sellers without a slot", () => {
   const { slots, history } = empty();
   history.set(origin(0), true);
   for (let n = 1; n <= 20; n++) {
@@ -127,7 +127,7 @@ Deno.test("limits: origins that hang leave room for new ones, for good ones, and
   assert(slots.room({ sellerId: "x", origin: origin(0) }) > 1);
 });
 
-Deno.test("limits: what is in flight has taken its own, and no plan takes more", () => {
+Deno.test("limits: requests in flight keep their slots, and no plan exceeds the limits", () => {
   const { planned } = empty(["a"]);
   const source = { sellerId: "a", origin: origin(1) };
   assertEquals(takeAll(planned([source]), source), 3);

@@ -20,7 +20,7 @@ const result = (id: string): FetchedImage => (
   { id, lease: id, outcome: { kind: "interrupted" }, ms: null, bytes: 0 }
 );
 
-Deno.test("results of images are sent together, 10 ms after the first", () => {
+Deno.test("results of images are sent in one batch, 10 ms after the first", () => {
   const { clock, sent, results, add } = batch();
   results.expect(3);
   add("a");
@@ -55,7 +55,7 @@ Deno.test("a batch of results of images is never larger than 32", () => {
   assertEquals(sent, [ids.slice(0, 32), ids.slice(32)]);
 });
 
-Deno.test("results of images can be sent early, and none twice", () => {
+Deno.test("results of images can be sent early, and none is sent twice", () => {
   const { clock, sent, results, add } = batch();
   results.expect(2);
   results.flush();

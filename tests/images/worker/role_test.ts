@@ -62,7 +62,7 @@ async function attempted(
   );
 }
 
-Deno.test("images: each type arrives, named by its content", async () => {
+Deno.test("images: each type is stored under a name derived from its content", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -89,7 +89,7 @@ Deno.test("images: each type arrives, named by its content", async () => {
   ]);
 });
 
-Deno.test("images: what will not help to repeat fails at once, and says why", async () => {
+Deno.test("images: permanent failures fail at once and say why", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ config: { imageLimit: 100_000 } });
   bench.startRole();
@@ -121,7 +121,7 @@ Deno.test("images: what will not help to repeat fails at once, and says why", as
   assertEquals(bench.files(), [], "nothing of them is left");
 });
 
-Deno.test("images: a blocked address is not asked", async () => {
+Deno.test("images: a blocked address gets no request", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ config: { allowPrivate: [] } });
   bench.startRole();
@@ -131,7 +131,7 @@ Deno.test("images: a blocked address is not asked", async () => {
   assertEquals(host.gets.size, 0);
 });
 
-Deno.test("images: a host that fails once is asked again after a second", async () => {
+Deno.test("images: a host that fails once gets a retry after a second", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -144,7 +144,7 @@ Deno.test("images: a host that fails once is asked again after a second", async 
   assertEquals(await bench.finished(id), all(1));
 });
 
-Deno.test("images: five attempts, then it has failed", async () => {
+Deno.test("images: an image fails after five attempts", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -175,7 +175,7 @@ Deno.test("images: Retry-After is waited for", async () => {
   await attempted(bench, id, 2);
 });
 
-Deno.test("images: a host that does not answer is a time-out, to be repeated", async () => {
+Deno.test("images: a host that does not answer is a time-out, which is retried", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench({ role: { answerMs: 50 } });
   bench.startRole();
@@ -185,7 +185,7 @@ Deno.test("images: a host that does not answer is a time-out, to be repeated", a
   assertEquals([image.status, image.code], ["pending", "image_timeout"]);
 });
 
-Deno.test("images: a body that breaks off is incomplete, to be repeated", async () => {
+Deno.test("images: a body that breaks off is incomplete, which is retried", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -196,7 +196,7 @@ Deno.test("images: a body that breaks off is incomplete, to be repeated", async 
   assertEquals(bench.files(), []);
 });
 
-Deno.test("images: a body that ends with the connection is judged by the image's own end", async () => {
+Deno.test("images: a body ended by the connection is complete if its image is", async () => {
   const bytes = picture("a.png")!;
   const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
   await using host = new ByteHost(async (caller) => {
@@ -240,7 +240,7 @@ bothEngines.test("images: one download of a URL for any number of requests of a 
   assertEquals(bench.files().length, 1);
 });
 
-bothEngines.test("images: an unchanged image is asked about, not fetched again", async () => {
+bothEngines.test("images: an unchanged image is revalidated, not fetched again", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -254,7 +254,7 @@ bothEngines.test("images: an unchanged image is asked about, not fetched again",
   assertEquals(host.count("/good/a.png"), 2);
 });
 
-bothEngines.test("images: a file that is gone is fetched again when asked for", async () => {
+bothEngines.test("images: a missing file is fetched again when requested", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -266,7 +266,7 @@ bothEngines.test("images: a file that is gone is fetched again when asked for", 
   assertEquals(bench.files(), [file]);
 });
 
-bothEngines.test("images: a file that is gone is found and fetched again", async () => {
+bothEngines.test("images: a missing file is found and fetched again", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -282,7 +282,7 @@ bothEngines.test("images: a file that is gone is found and fetched again", async
   assertEquals(lines.map(({ urls }) => urls), [1]);
 });
 
-bothEngines.test("images: the search for missing files goes on where it was, and begins anew after the last", async () => {
+bothEngines.test("images: the search for missing files resumes where it stopped, and restarts after the last", async () => {
   await using bench = new ImageBench();
   const urls = Array.from({ length: 2_500 }, (_, n) => `http://a.example/${n}`);
   await bench.upload(urls);
@@ -313,7 +313,7 @@ bothEngines.test("images: the search for missing files goes on where it was, and
   ]);
 });
 
-Deno.test("images: a folder that is away is not taken for missing files", async () => {
+Deno.test("images: an unreachable folder does not count as missing files", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   bench.startRole();
@@ -327,7 +327,7 @@ Deno.test("images: a folder that is away is not taken for missing files", async 
   Deno.renameSync(aside, folder);
 });
 
-Deno.test("images: what is due behind many origins that wait is found at once", async () => {
+Deno.test("images: a due job behind many waiting origins is found at once", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -380,7 +380,7 @@ Deno.test("images: hosts that hang do not delay the images of others", async () 
   }
 });
 
-Deno.test("images: sellers whose hosts answer and then drip do not delay the images of others", async () => {
+Deno.test("images: sellers whose hosts send slowly do not delay the images of others", async () => {
   const hosts = Array.from({ length: 8 }, () => new ImageHost());
   await using good = new ImageHost();
   await using bench = new ImageBench();
@@ -419,7 +419,7 @@ Deno.test("images: sellers whose hosts answer and then drip do not delay the ima
   }
 });
 
-Deno.test("images: a hanging host does not delay its seller's other images", async () => {
+Deno.test("images: a host that hangs does not delay its seller's other images", async () => {
   await using bad = new ImageHost();
   await using good = new ImageHost();
   await using bench = new ImageBench();
@@ -476,7 +476,7 @@ bothEngines.test("images: counters add up at every moment and progress never goe
   }
 });
 
-bothEngines.test("images: what a stopped process held goes on at once elsewhere", async () => {
+bothEngines.test("images: another process continues the jobs of a stopped one at once", async () => {
   await using host = new ImageHost();
   const { bench } = frozen();
   await using _ = bench;
@@ -495,7 +495,7 @@ bothEngines.test("images: what a stopped process held goes on at once elsewhere"
   assertEquals(await bench.finished(id), all(2));
 });
 
-bothEngines.test("images: what a dead process held goes on when its lease has run out", async () => {
+bothEngines.test("images: another process continues the jobs of a dead one when their leases expire", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -520,7 +520,7 @@ bothEngines.test("images: what a dead process held goes on when its lease has ru
   assertEquals(await bench.finished(id), all(1));
 });
 
-bothEngines.test("images: a write that fails takes no slot and loses no image", async () => {
+bothEngines.test("images: a failed write keeps no slot and loses no image", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const { db } = bench;
@@ -549,7 +549,7 @@ bothEngines.test("images: a write that fails takes no slot and loses no image", 
   assertEquals(await bench.finished(id), all(200));
 });
 
-bothEngines.test("images: a claim whose commit is unsure ends with its lease, without counting an attempt", async () => {
+bothEngines.test("images: a claim whose commit is unknown ends with its lease and counts no attempt", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -581,7 +581,7 @@ bothEngines.test("images: a claim whose commit is unsure ends with its lease, wi
   assertEquals((await bench.image(url)).crashes, 0);
 });
 
-bothEngines.test("images: after a stall of this process its own leases are no crash", async () => {
+bothEngines.test("images: after a stall of this process its expired leases do not count as crashes", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -644,7 +644,7 @@ bothEngines.test("images: two processes share the work and do nothing twice", as
   for (const path of paths) assertEquals(host.count(path), 1, path);
 });
 
-bothEngines.test("images: a role whose step never ends is started anew from its rows", async () => {
+bothEngines.test("images: a role whose step never ends is restarted from its rows", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;
@@ -683,7 +683,7 @@ bothEngines.test("images: a role whose step never ends is started anew from its 
   await keeper.stop();
 });
 
-bothEngines.test("images: while the database refuses writes the role is unready and says so", async () => {
+bothEngines.test("images: while the database refuses writes the role is unready and reports it", async () => {
   await using host = new ImageHost();
   await using bench = new ImageBench();
   const { db } = bench;

@@ -84,7 +84,7 @@ function prune(bench: ImageBench, now: number, dryRun = false) {
   return pruneImages(bench.db, bench.images, { dryRun, clock });
 }
 
-Deno.test("object storage: images go there, and nothing stays here", async () => {
+Deno.test("object storage: images are stored there, and nothing stays on the local disk", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   await using bench = benchOn(server);
@@ -97,7 +97,7 @@ Deno.test("object storage: images go there, and nothing stays here", async () =>
   assertEquals(server.refused, []);
 });
 
-Deno.test("object storage: away for longer than every retry, then back: no attempt is spent", async () => {
+Deno.test("object storage: an outage longer than all retries costs no attempt", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
   await using server = new S3Server();
@@ -179,7 +179,7 @@ Deno.test("object storage: a bounded number of images waits for slow writes", as
   assertEquals((await bench.finished(id)).stored, urls.length);
 });
 
-Deno.test("object storage: a full store has a kind of its own", async () => {
+Deno.test("object storage: a full store has its own kind of error", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   await using bench = benchOn(server);
@@ -195,7 +195,7 @@ Deno.test("object storage: a full store has a kind of its own", async () => {
   );
 });
 
-Deno.test("object storage: a missing object is fetched again, once a list can be had", async () => {
+Deno.test("object storage: a missing object is fetched again once a list succeeds", async () => {
   const clock = new TestClock(Date.now());
   await using host = new ImageHost();
   await using server = new S3Server();
@@ -227,7 +227,7 @@ Deno.test("object storage: a missing object is fetched again, once a list can be
   assertEquals(stored(server).length, 2);
 });
 
-Deno.test("object storage: what an outage hides is not taken for missing", async () => {
+Deno.test("object storage: objects hidden by an outage do not count as missing", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   await using bench = benchOn(server);
@@ -265,7 +265,7 @@ onBothStorages("images are stored, verified and pruned", async (settings) => {
   assertEquals(await bench.images.stat(sound), null);
 });
 
-Deno.test("object storage: images prune removes what nothing needs", async () => {
+Deno.test("object storage: images prune deletes unreferenced images", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   await using bench = benchOn(server);
@@ -282,7 +282,7 @@ Deno.test("object storage: images prune removes what nothing needs", async () =>
   assertEquals((await bench.image(url)).state, "pruned");
 });
 
-Deno.test("object storage: images prune leaves what is shown, and what may just have come", async () => {
+Deno.test("object storage: images prune keeps images that are shown or may just have arrived", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   await using bench = benchOn(server);
@@ -303,7 +303,7 @@ Deno.test("object storage: images prune leaves what is shown, and what may just 
   assertEquals((await prune(bench, Date.now(), true)).files, [STRAY]);
 });
 
-Deno.test("object storage: what is written anew in the moment of its removal is found missing, and fetched again", async () => {
+Deno.test("object storage: an image rewritten at the moment of its removal is found missing and fetched again", async () => {
   await using host = new ImageHost();
   await using server = new S3Server();
   await using bench = benchOn(server);

@@ -5,7 +5,7 @@ import type { ImageStore } from "../../../src/images/storage/blob_store.ts";
 import { StoreWatch } from "../../../src/images/worker/store_watch.ts";
 import { TestClock, until } from "../../support/clock.ts";
 
-Deno.test("a store that nobody uses is probed, at the start first: its trouble, and the end of it, are known", async () => {
+Deno.test("an idle store is probed from the start on: an outage and its end are noticed", async () => {
   const clock = new TestClock();
   let failure: Error | null = new Deno.errors.NotFound("broken on purpose");
   let probes = 0;
@@ -43,7 +43,7 @@ Deno.test("a store that nobody uses is probed, at the start first: its trouble, 
   watch.stop();
 });
 
-Deno.test("a store that has not answered yet is not one that works", async () => {
+Deno.test("a store that has not answered yet does not count as working", async () => {
   const clock = new TestClock();
   const answer = Promise.withResolvers<void>();
   const log: string[] = [];
