@@ -274,7 +274,7 @@ async function keysOf(app: TestApp, seller: string): Promise<string[][]> {
   );
 }
 
-contract.test("keys: one is made, used, listed and revoked", async () => {
+contract.test("keys: a key is made, used, listed and revoked", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const made = await operate(app, "sellers/acme/keys", {
@@ -307,7 +307,7 @@ contract.test("keys: one is made, used, listed and revoked", async () => {
   ]);
 });
 
-contract.test("keys: many requests in a minute are one write", async () => {
+contract.test("keys: many requests in a minute cost one write", async () => {
   const clock = new TestClock();
   let commits = 0;
   await using app = await boot({

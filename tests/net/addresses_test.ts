@@ -96,7 +96,7 @@ const UNREADABLE = [
 ];
 
 for (const text of UNREADABLE) {
-  Deno.test(`isBlocked() blocks what is no address: "${text}"`, () => {
+  Deno.test(`isBlocked() blocks a text that is no address: "${text}"`, () => {
     assert(isBlocked(text));
     assert(isBlocked(text, new Ranges(["0.0.0.0/0", "::/0"])));
   });
@@ -162,6 +162,6 @@ Deno.test("isBlockedName() blocks no name if any address is allowed", () => {
   assert(!isBlockedName("localhost", new Ranges(["127.0.0.0/8"])));
 });
 
-Deno.test("allowed ranges throw for anything but a CIDR", () => {
+Deno.test("an allowed range that is no CIDR throws", () => {
   assertThrows(() => new Ranges(["localhost"]), TypeError, "is not a CIDR");
 });

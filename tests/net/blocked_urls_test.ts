@@ -86,7 +86,7 @@ async function postWebhook(app: TestApp, url: string) {
   });
 }
 
-Deno.test("no spelling of a local address is reached, as an image or a webhook", async () => {
+Deno.test("no spelling of a local address is reached as an image or a webhook", async () => {
   await using counter = new Counter("0.0.0.0");
   await using app = await boot({ config: { allowPrivate: [] } });
   const hosts = [

@@ -103,7 +103,7 @@ for (const [name, answer] of CUT_BODIES) {
   });
 }
 
-Deno.test("a connection that breaks without an answer is tried once more", async () => {
+Deno.test("a connection that breaks without an answer is retried once", async () => {
   const breaks: Behaviour[] = [
     () => Promise.resolve(),
     (caller) => caller.request(),
@@ -124,7 +124,7 @@ Deno.test("a connection that breaks without an answer is tried once more", async
   }
 });
 
-Deno.test("post() is not tried again", async () => {
+Deno.test("post() is not retried", async () => {
   await using host = new Host((caller) => caller.request());
   using outbound = openOutbound();
   const posted = outbound.post(host.url(), {
@@ -249,7 +249,7 @@ Deno.test("a slow reader times out", async () => {
   await assertFails(dawdle(), "timeout");
 });
 
-Deno.test("post() returns an answer once it has a status, whatever follows", async () => {
+Deno.test("post() returns an answer as soon as it has a status", async () => {
   const post = { headers: {}, body: new Uint8Array(3), maxAnswerBytes: 100 };
   const answer = `${OK}Content-Length: 100\r\n\r\nhello`;
   using outbound = openOutbound();
@@ -281,7 +281,7 @@ Deno.test("post() returns an answer once it has a status, whatever follows", asy
   assertEquals([late.status, late.truncated, late.body.length], [200, true, 5]);
 });
 
-Deno.test("a body that is too large is refused when declared", async () => {
+Deno.test("a body declared too large is refused", async () => {
   await using host = new Host(
     answeringOnce(`${OK}Content-Length: 101\r\n\r\n`),
   );
@@ -293,7 +293,7 @@ Deno.test("a body that is too large is refused when declared", async () => {
   );
 });
 
-Deno.test("a body that is too large is cut off while it streams", async () => {
+Deno.test("a streamed body that grows too large is cut off", async () => {
   const hello = "5\r\nhello\r\n";
   await using host = new Host(
     answeringOnce(
@@ -325,7 +325,7 @@ Deno.test("a compressed body is refused unless the status is an error", async ()
   assertEquals((await outbound.get(plain.url(), options)).status, 200);
 });
 
-Deno.test("names that do not resolve, or not in time, have their own errors", async () => {
+Deno.test("names that do not resolve, or not in time, have their own error codes", async () => {
   const nowhere = [
     () => Promise.resolve([]),
     () => Promise.reject(new Error("ENOTFOUND")),
@@ -368,7 +368,7 @@ Deno.test("check() does not connect", async () => {
   assertEquals(host.connections, 0);
 });
 
-Deno.test("a host with a dead address is reached at another one", async () => {
+Deno.test("a host with a dead address is reached at its other address", async () => {
   await using host = new Host(answering(EMPTY_200));
   const dialled: string[] = [];
   using outbound = openOutbound({
@@ -383,7 +383,7 @@ Deno.test("a host with a dead address is reached at another one", async () => {
   assertEquals(dialled, ["127.0.0.9", "127.0.0.1"]);
 });
 
-Deno.test("a host with a silent address is reached at another one", async () => {
+Deno.test("a host with a silent address is reached at its other address", async () => {
   await using host = new Host(answering(EMPTY_200));
   let silent = false;
   let given = false;

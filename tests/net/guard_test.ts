@@ -14,7 +14,7 @@ import { holesOf, type OpenOutbound } from "./guard_trial.ts";
 
 const NONE_ALLOWED: readonly string[] = [];
 
-Deno.test("the guard refuses special addresses, also beside what the operator allows", async () => {
+Deno.test("the guard refuses special addresses, even next to ones the operator allows", async () => {
   for (
     const allowed of [
       NONE_ALLOWED,
@@ -29,7 +29,7 @@ async function textOfHoles(open: OpenOutbound): Promise<string> {
   return (await holesOf(NONE_ALLOWED, open)).join("\n");
 }
 
-Deno.test("the trial of the guard finds that more is allowed than the operator allows", async () => {
+Deno.test("the guard's self-test detects that more is allowed than the operator allows", async () => {
   const open = (cidr: string): OpenOutbound => (options) =>
     new Outbound({ ...options, allowPrivate: [cidr] });
   assertStringIncludes(await textOfHoles(open("127.0.0.0/8")), "//2130706433/");
@@ -40,7 +40,7 @@ Deno.test("the trial of the guard finds that more is allowed than the operator a
   assertStringIncludes(await textOfHoles(open("::/0")), "//[::1]/");
 });
 
-Deno.test("the trial of the guard finds that only the first address is checked", async () => {
+Deno.test("the guard's self-test detects that only the first address is checked", async () => {
   const holes = await textOfHoles((options) =>
     new Outbound({
       ...options,
@@ -51,7 +51,7 @@ Deno.test("the trial of the guard finds that only the first address is checked",
   assert(!holes.includes("one.example.com"), holes);
 });
 
-Deno.test("the trial of the guard finds that an address is kept for ever", async () => {
+Deno.test("the guard's self-test detects that an address is cached forever", async () => {
   const holes = await textOfHoles((options) =>
     new Outbound({
       ...options,
@@ -64,14 +64,14 @@ Deno.test("the trial of the guard finds that an address is kept for ever", async
   );
 });
 
-Deno.test("the trial of the guard finds that everything is refused", async () => {
+Deno.test("the guard's self-test detects that everything is refused", async () => {
   const holes = await textOfHoles((options) =>
     new Outbound({ ...options, resolve: () => Promise.resolve(["10.0.0.1"]) })
   );
   assertStringIncludes(holes, "a public address is not dialled");
 });
 
-Deno.test("a broken guard stops the start: exit code 1, nothing opened", async () => {
+Deno.test("a broken guard prevents the start: exit code 1, nothing is opened", async () => {
   await using folder = await temporaryFolder();
   const sabotage = `${folder.path}/sabotage.ts`;
   await Deno.writeTextFile(

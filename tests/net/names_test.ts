@@ -25,7 +25,7 @@ function namesOf() {
   return { names, asked, clock };
 }
 
-Deno.test("one seller's slow name servers keep no other seller's look-up waiting", async () => {
+Deno.test("one seller's slow name servers do not delay other sellers' look-ups", async () => {
   const { names, asked, clock } = namesOf();
   const failures: Promise<unknown>[] = [];
   for (let seller = 0; seller < 10; seller++) {

@@ -297,7 +297,7 @@ Deno.test("get() sends the caller's headers and refuses line breaks in them", as
   await (await ask('"2"')).cancel();
 });
 
-Deno.test("get() keeps the connection after a whole body, and only then", async () => {
+Deno.test("get() keeps the connection only after a whole body", async () => {
   await using host = new Host(
     answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
   );
@@ -340,7 +340,7 @@ Deno.test("post() sends the body once and gives the beginning of the answer", as
   assertEquals(host.connections, 2);
 });
 
-Deno.test("post() takes an answer that comes before it has sent everything", async () => {
+Deno.test("post() accepts an answer that arrives before the whole request is sent", async () => {
   await using host = new Host(async (caller) => {
     await caller.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
     await caller.gone();
@@ -355,7 +355,7 @@ Deno.test("post() takes an answer that comes before it has sent everything", asy
   assertEquals(answer.status, 413);
 });
 
-Deno.test("the outbound client sends no more at once than its limits, for each host and in all", async () => {
+Deno.test("the outbound client obeys its limits of concurrent requests, per host and in total", async () => {
   let now = 0;
   let most = 0;
   const slow = async (caller: Caller) => {
@@ -384,7 +384,7 @@ Deno.test("the outbound client sends no more at once than its limits, for each h
   assertEquals(most, 4);
 });
 
-Deno.test("a time-out counts from the request's turn", async () => {
+Deno.test("a time-out counts from when the request starts", async () => {
   let asked = 0;
   const release = Promise.withResolvers<void>();
   await using host = new Host(async (caller) => {
@@ -404,7 +404,7 @@ Deno.test("a time-out counts from the request's turn", async () => {
   assertEquals((await second).status, 200);
 });
 
-Deno.test("a body that is not read gives its slot back", async () => {
+Deno.test("a body that is not read releases its slot", async () => {
   await using host = new Host(
     answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
   );
@@ -447,7 +447,7 @@ Deno.test("a connection that was idle for more than 15 s is not used again", asy
   assertEquals(host.connections, 2);
 });
 
-Deno.test("a kept connection that the host gave up with 408 is not an answer", async () => {
+Deno.test("a 408 on a kept connection is not taken as an answer", async () => {
   await using host = new Host(async (caller, number) => {
     await caller.request();
     await caller.send(EMPTY_200);
@@ -476,7 +476,7 @@ Deno.test("a signal aborts a waiting request and a running one", async () => {
   assertEquals(host.connections, 1);
 });
 
-Deno.test("the wait of a group ends as queued, and no running request", async () => {
+Deno.test("aborting a group ends its queued requests and no running one", async () => {
   const answer = Promise.withResolvers<void>();
   await using host = new Host(async (caller) => {
     await caller.request();
@@ -497,7 +497,7 @@ Deno.test("the wait of a group ends as queued, and no running request", async ()
   assertEquals(group.size, 0);
 });
 
-Deno.test("the time of a request counts from its turn, not from its look-up", async () => {
+Deno.test("the time of a request counts from its start, not from its look-up", async () => {
   await using host = new Host(answering(EMPTY_200));
   const clock = new TestClock();
   const looked = Promise.withResolvers<string[]>();
@@ -514,7 +514,7 @@ Deno.test("the time of a request counts from its turn, not from its look-up", as
   assertEquals(turns, [clock.monotonic()]);
 });
 
-Deno.test("a check does not wait for ever for look-ups that no resolver answers", async () => {
+Deno.test("a check does not wait forever for look-ups that no resolver answers", async () => {
   const clock = new TestClock();
   using outbound = openOutbound({
     clock,
@@ -554,7 +554,7 @@ Deno.test("requests of one signal end separately", async () => {
   assertEquals(listeners, { added: 3, removed: 3 });
 });
 
-Deno.test("a signal is listened to for as long as there are requests", async () => {
+Deno.test("a signal has a listener only while there are requests", async () => {
   await using host = new Host(answering(EMPTY_200));
   using outbound = openOutbound();
   const { signal } = new AbortController();

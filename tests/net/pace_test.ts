@@ -24,7 +24,7 @@ const answer = (request: PacedRequest, inFlight: number) => {
   request.answered(inFlight);
 };
 
-Deno.test("a host gets twice as many after each round that it answered, up to the most", () => {
+Deno.test("a host gets twice as many requests after each round that it answered, up to the maximum", () => {
   const paces = new Paces(128);
   const seen: number[] = [];
   for (let n = 0; n < 6; n++) {
@@ -36,7 +36,7 @@ Deno.test("a host gets twice as many after each round that it answered, up to th
   assertEquals(new Paces(4).atOnce(ORIGIN), 4);
 });
 
-Deno.test("a round without answers halves it once, to one at least; answers double it again", () => {
+Deno.test("a round without answers halves the pace once, to at least one; answers double it again", () => {
   const paces = new Paces(128);
   const seen: number[] = [];
   for (let n = 0; n < 5; n++) {
@@ -50,7 +50,7 @@ Deno.test("a round without answers halves it once, to one at least; answers doub
   assertEquals(paces.atOnce(ORIGIN), 4);
 });
 
-Deno.test("a host that accepts late gets what it had accepted, and then one more a round", () => {
+Deno.test("a host that accepts late gets what it accepted before, and then one more per round", () => {
   const paces = new Paces(128);
   for (let n = 0; n < 3; n++) round(paces, answer);
   const requests = Array.from({ length: 64 }, () => paces.begin(ORIGIN));
@@ -71,7 +71,7 @@ Deno.test("a host that accepts late gets what it had accepted, and then one more
   assertEquals(paces.atOnce(ORIGIN), 8);
 });
 
-Deno.test("single requests do not show that a host takes many", () => {
+Deno.test("single requests do not prove that a host takes many", () => {
   const paces = new Paces(128);
   for (let n = 0; n < 100; n++) {
     const request = paces.begin(ORIGIN);
@@ -81,7 +81,7 @@ Deno.test("single requests do not show that a host takes many", () => {
   assertEquals(paces.atOnce(ORIGIN), 8);
 });
 
-Deno.test("a repeated request has its place before others of its owner alone", () => {
+Deno.test("a retried request has a place reserved only from others of its owner", () => {
   const paces = new Paces(128);
   const places = [new ReservedPlace("a"), new ReservedPlace("a")];
   for (const place of places) paces.begin(ORIGIN).failed(place);

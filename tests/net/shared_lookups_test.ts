@@ -7,7 +7,7 @@ const SELLERS = 16;
 /** Deno has 32 threads for look-ups and files. */
 const MOST = 24;
 
-Deno.test("look-ups for uploads and for deliveries leave threads for files", async () => {
+Deno.test("look-ups for uploads and deliveries leave threads for files", async () => {
   let silent = false;
   let running = 0;
   let most = 0;

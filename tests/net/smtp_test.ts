@@ -40,7 +40,7 @@ const FAST: typeof systemClock = {
 
 const LOGIN = { user: "mailer", password: "hush" };
 
-Deno.test("a mail arrives as it is, with who it is from and how to end it", async () => {
+Deno.test("a mail arrives unchanged, with its sender and a way to unsubscribe", async () => {
   await using server = await MailServer.start();
   assertEquals(await send(server.port), { outcome: "sent", reason: "" });
   const [{ to, headers, text, secure }] = server.received;
@@ -59,7 +59,7 @@ Deno.test("a mail arrives as it is, with who it is from and how to end it", asyn
 });
 
 for (const tls of ["starttls", "always", "none"] as const) {
-  Deno.test(`a password is sent on this machine, TLS: ${tls}`, async () => {
+  Deno.test(`a password is sent to this machine, TLS: ${tls}`, async () => {
     await using server = await MailServer.start({ tls, password: "hush" });
     const secure = tls === "always";
     const { outcome } = await send(server.port, { login: LOGIN, secure });
@@ -70,7 +70,7 @@ for (const tls of ["starttls", "always", "none"] as const) {
 }
 
 for (const tls of ["starttls", "always", "none"] as const) {
-  Deno.test(`a password goes over trusted TLS alone beyond it, TLS: ${tls}`, async () => {
+  Deno.test(`a password is sent to another machine only over trusted TLS, TLS: ${tls}`, async () => {
     await using server = await MailServer.start({ tls, password: "hush" });
     // The resolver knows this name; the service does not.
     const elsewhere = { host: "127.1", secure: tls === "always" };
@@ -113,20 +113,20 @@ for (const [what, [outcome, reason, options]] of Object.entries(REFUSED)) {
   });
 }
 
-Deno.test("a wrong password is the operator's trouble, not the address's", async () => {
+Deno.test("a wrong password is reported as the operator's problem, not the address's", async () => {
   await using server = await MailServer.start({ password: "other" });
   const { outcome, reason } = await send(server.port, { login: LOGIN });
   assertEquals([outcome, reason], ["away", "535 to AUTH PLAIN"]);
 });
 
-Deno.test("a server that is not there is away", async () => {
+Deno.test("a server that refuses connections is unreachable", async () => {
   const server = await MailServer.start();
   const { port } = server;
   await server[Symbol.asyncDispose]();
   assertEquals((await send(port)).outcome, "away");
 });
 
-Deno.test("a server that says nothing after it took the data may have it", async () => {
+Deno.test("a server that is silent after the data may have the mail", async () => {
   const taken = Promise.withResolvers<void>();
   await using server = await MailServer.start({
     onData: () => {
@@ -139,7 +139,7 @@ Deno.test("a server that says nothing after it took the data may have it", async
   assertEquals(outcome, "unsure");
 });
 
-Deno.test("a server that dies with the data may have it", async () => {
+Deno.test("a server that dies after the data may have the mail", async () => {
   await using server = await MailServer.start({
     onData: () => {
       server.cut();
@@ -149,7 +149,7 @@ Deno.test("a server that dies with the data may have it", async () => {
   assertEquals((await send(server.port)).outcome, "unsure");
 });
 
-Deno.test("a server that dies before the data does not have it", async () => {
+Deno.test("a server that dies before the data does not have the mail", async () => {
   await using server = await MailServer.start({
     onRecipient: () => {
       server.cut();
@@ -180,7 +180,7 @@ async function raw(
   await served;
 }
 
-Deno.test("a server that does not greet is away when its time is over", async () => {
+Deno.test("a server that sends no greeting in time is unreachable", async () => {
   await raw(async (conn) => {
     await conn.read(new Uint8Array(1));
   }, async (port) => {
@@ -189,7 +189,7 @@ Deno.test("a server that does not greet is away when its time is over", async ()
   });
 });
 
-Deno.test("an answer without an end is not read to its end", async () => {
+Deno.test("an endless answer is not read to the end", async () => {
   const line = new TextEncoder().encode("220-".padEnd(65_536, "x"));
   let bytes = 0;
   await raw(async (conn) => {
@@ -201,7 +201,7 @@ Deno.test("an answer without an end is not read to its end", async () => {
   assert(bytes < 20_000_000, `${bytes}`);
 });
 
-Deno.test("a mail that is given up ends at once", async () => {
+Deno.test("an aborted mail ends at once", async () => {
   const abort = new AbortController();
   await using server = await MailServer.start({
     onRecipient: () => {
@@ -213,7 +213,7 @@ Deno.test("a mail that is given up ends at once", async () => {
   assertEquals(outcome, "away");
 });
 
-Deno.test("a mail that is given up before it begins is not sent", async () => {
+Deno.test("a mail aborted before it begins is not sent", async () => {
   const server = await MailServer.start();
   const { port } = server;
   await server[Symbol.asyncDispose]();

@@ -9,7 +9,7 @@ function limited(ms: number) {
   return { clock, calls, ...limit };
 }
 
-Deno.test("limitTime() ends at its time", () => {
+Deno.test("limitTime() ends at its limit", () => {
   const { clock, calls } = limited(5_000);
   clock.advance(4_999);
   assertEquals(calls, []);
@@ -31,7 +31,7 @@ for (const stalledAt of [0, 1_000, 4_900]) {
   });
 }
 
-Deno.test("limitTime() knows that this thread stood still before its timer runs", () => {
+Deno.test("limitTime() detects a stall of this thread before its timer fires", () => {
   const { clock, hasStalled, cancel } = limited(60_000);
   clock.advance(30_000);
   assertEquals(hasStalled(), false);
@@ -42,7 +42,7 @@ Deno.test("limitTime() knows that this thread stood still before its timer runs"
   assertEquals(hasStalled(), true);
 });
 
-Deno.test("limitTime() knows that this thread stood still since a slice began", () => {
+Deno.test("limitTime() detects a stall of this thread within a slice", () => {
   const { clock, hasStalled } = limited(60_000);
   clock.leap(3_000);
   assertEquals(hasStalled(), true);
@@ -55,7 +55,7 @@ Deno.test("limitTime() counts a slice that is a little late", () => {
   assertEquals(calls, [false]);
 });
 
-Deno.test("limitTime() does not count time in which this thread hardly listens", () => {
+Deno.test("limitTime() does not count time in which this thread hardly reads events", () => {
   const { clock, calls } = limited(5_000);
   for (let n = 0; n < 20; n++) clock.leap(1_000);
   assertEquals(calls, []);
@@ -63,7 +63,7 @@ Deno.test("limitTime() does not count time in which this thread hardly listens",
   assertEquals(calls, [true]);
 });
 
-Deno.test("limitTime() can be cancelled, also after a stall", () => {
+Deno.test("limitTime() can be cancelled, even after a stall", () => {
   const before = limited(5_000);
   before.cancel();
   before.clock.advance(10_000);

@@ -20,7 +20,7 @@ const timeoutMs = 10_000;
 const TLS = true;
 const ca = [AUTHORITY];
 
-Deno.test("https keeps the name while the checked address is dialled", async () => {
+Deno.test("https sends the name while it connects to the checked address", async () => {
   const seen: (string | undefined)[] = [];
   await using host = new Host(
     answering((request) => {
@@ -140,7 +140,7 @@ Deno.test("a name that no certificate can have is refused", async () => {
   );
 });
 
-Deno.test("a handshake without an answer times out as a connection", async () => {
+Deno.test("a handshake without an answer is a connection time-out", async () => {
   let greeted = false;
   await using host = new Host(async (caller) => {
     greeted = await caller.receive();
@@ -161,7 +161,7 @@ Deno.test("a handshake without an answer times out as a connection", async () =>
   await failed;
 });
 
-Deno.test("a handshake that breaks off is tried once more", async () => {
+Deno.test("a handshake that breaks off is retried once", async () => {
   await using host = new Host(() => Promise.resolve());
   using outbound = openOutbound({ ca });
   await assertFails(

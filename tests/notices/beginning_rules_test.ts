@@ -55,7 +55,7 @@ async function upload(telling: Telling, products: string): Promise<void> {
   assertEquals(status, 200, text);
 }
 
-bothEngines.test("a seller is told a week before how many products break a rule, once", async () => {
+bothEngines.test("a seller gets one notice, a week ahead, of how many products will break a rule", async () => {
   await using telling = await tell();
   const { mail, clock } = telling;
   await telling.set("email", EMAIL);
@@ -105,7 +105,7 @@ bothEngines.test("a seller is told a week before how many products break a rule,
   assertEquals(mail.received.length, 1);
 });
 
-bothEngines.test("sellers whose products satisfy the rules, and lists without dates, cost no mail", async () => {
+bothEngines.test("no mail is sent for products that satisfy the rules or for lists without dates", async () => {
   await using telling = await tell();
   const { clock } = telling;
   await telling.set("email", EMAIL);

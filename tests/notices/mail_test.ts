@@ -35,7 +35,7 @@ class ListedMailer implements Mailer {
   }
 }
 
-bothEngines.test("a mail waits for a server that is away, and all goes in one", async () => {
+bothEngines.test("mails wait for an unreachable server, then go in one", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
   const { port } = mail;
@@ -72,7 +72,7 @@ bothEngines.test("a mail waits for a server that is away, and all goes in one", 
   assert(!JSON.stringify(app.log).includes("acme.example"));
 });
 
-bothEngines.test("a mail that the server wants later is sent later", async () => {
+bothEngines.test("a mail that the server defers is sent later", async () => {
   await using telling = await tell({
     mail: {
       onRecipient: (_, count) => count < 3 ? [451, "greylisted"] : null,
@@ -95,7 +95,7 @@ bothEngines.test("a mail that the server wants later is sent later", async () =>
   assertStringIncludes(mail.received[0].text, "used up");
 });
 
-bothEngines.test("a mail that an address never takes is dropped, and what follows is sent", async () => {
+bothEngines.test("a mail that an address rejects for good is dropped, and later ones are sent", async () => {
   const mailer = new ListedMailer("refused");
   await using telling = await tell({ app: { mailer } });
   const { app, clock } = telling;
@@ -113,7 +113,7 @@ bothEngines.test("a mail that an address never takes is dropped, and what follow
   assert(!mailer.tried[1].text.includes("used up"));
 });
 
-bothEngines.test("a mail that may have been taken is the same when it is sent again", async () => {
+bothEngines.test("a mail that may have been accepted is sent again unchanged", async () => {
   const mailer = new ListedMailer("unsure", "away", "unsure");
   await using telling = await tell({ app: { mailer } });
   const { app, clock } = telling;
@@ -141,7 +141,7 @@ bothEngines.test("a mail that may have been taken is the same when it is sent ag
   assert(!mailer.tried.at(-1)!.text.includes("used up"));
 });
 
-bothEngines.test("a mail that may have been taken loses no notice that becomes a day old", async () => {
+bothEngines.test("a mail that may have been accepted loses no notice that becomes a day old", async () => {
   const mailer = new ListedMailer("unsure", "unsure");
   await using telling = await tell({ app: { mailer } });
   const { app, clock } = telling;
@@ -180,7 +180,7 @@ bothEngines.test("a mail that may have been taken loses no notice that becomes a
   for (const again of texts) assertEquals(again, texts[0]);
 });
 
-bothEngines.test("a mail that may have been taken is the one of its hour", async () => {
+bothEngines.test("a mail that may have been accepted counts as the one of its hour", async () => {
   const mailer = new ListedMailer("unsure");
   await using telling = await tell({ app: { mailer } });
   const { app, clock } = telling;
@@ -231,7 +231,7 @@ bothEngines.test("a mail is given up after a day", async () => {
   assert(mailer.tried.length <= 4, `${mailer.tried.length}`);
 });
 
-bothEngines.test("several processes tell each seller once", async () => {
+bothEngines.test("several processes send each seller one notice", async () => {
   await using telling = await tell();
   const { app, mail, operator, clock } = telling;
   await using other = await boot({
@@ -283,7 +283,7 @@ bothEngines.test("several processes tell each seller once", async () => {
   assertEquals(textAt(second, "email"), "b@x.example");
 });
 
-bothEngines.test("a suspended seller is told when it is active again", async () => {
+bothEngines.test("a suspended seller gets its notices when it is active again", async () => {
   const mailer = new ListedMailer();
   await using telling = await tell({ app: { mailer } });
   const { clock } = telling;

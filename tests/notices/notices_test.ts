@@ -25,7 +25,7 @@ async function importOne(telling: Telling, body: string, name: string) {
   return { id, status: textAt(ended.xml, "import/status") };
 }
 
-bothEngines.test("a seller gets one mail of all that happened, then none for an hour", async () => {
+bothEngines.test("a seller gets one mail with all notices, then none for an hour", async () => {
   await using telling = await tell();
   const { mail, clock } = telling;
   await telling.set("email", EMAIL);
@@ -67,7 +67,7 @@ bothEngines.test("a seller gets one mail of all that happened, then none for an 
   assert(!JSON.stringify(telling.app.log).includes("acme.example"));
 });
 
-bothEngines.test("a seller ends its mail by the link in it, and has it again", async () => {
+bothEngines.test("a seller unsubscribes by the link in a mail, and can subscribe again", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
   await telling.set("email", EMAIL);
@@ -124,7 +124,7 @@ bothEngines.test("a seller ends its mail by the link in it, and has it again", a
   assertEquals((await post(link)).status, 404);
 });
 
-bothEngines.test("a webhook that fails is told at each of its stages, once", async () => {
+bothEngines.test("a failing webhook gives one notice at each stage", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
   await telling.set("email", EMAIL);
@@ -183,7 +183,7 @@ bothEngines.test("a webhook that fails is told at each of its stages, once", asy
   assertEquals(await kinds(), "webhook_failing");
 });
 
-bothEngines.test("a seller is told at 80, 90 and 100 % of a quota, the operator at 100", async () => {
+bothEngines.test("a seller gets a notice at 80, 90 and 100 % of a quota, the operator at 100", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
   await telling.set("email", EMAIL);
@@ -247,7 +247,7 @@ bothEngines.test("a seller is told at 80, 90 and 100 % of a quota, the operator 
   await telling.mailed(3);
 });
 
-bothEngines.test("a seller is told of a product that was rejected, each time, of many in one line", async () => {
+bothEngines.test("a seller gets a notice of each rejection of a product, with many in one line", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
   await telling.set("email", EMAIL);
@@ -286,7 +286,7 @@ bothEngines.test("a seller is told of a product that was rejected, each time, of
   assertStringIncludes(mail.received[1].text, "/#/products?review=rejected");
 });
 
-bothEngines.test("a seller is told how many images of an upload or an import failed, and which", async () => {
+bothEngines.test("a seller gets a notice of how many images of an upload or import failed, and which", async () => {
   await using host = new ImageHost();
   await using telling = await tell({
     config: { roles: ["api", "images"] },
@@ -327,7 +327,7 @@ bothEngines.test("a seller is told how many images of an upload or an import fai
   );
 });
 
-Deno.test("a seller that was told of hundreds of things is told of others", async () => {
+Deno.test("a seller that got hundreds of notices still gets new ones", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
   await telling.set("email", EMAIL);
@@ -357,7 +357,7 @@ Deno.test("a seller that was told of hundreds of things is told of others", asyn
   assertStringIncludes(mail.received[1].text, "Your quota is used up");
 });
 
-bothEngines.test("a seller is told of a key that ends in seven days, not of one that was rotated", async () => {
+bothEngines.test("a seller gets a notice of a key that expires in seven days, but not of a rotated one", async () => {
   await using telling = await tell();
   const { app, mail, clock } = telling;
   await telling.set("email", EMAIL);

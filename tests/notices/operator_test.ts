@@ -32,7 +32,7 @@ async function over(telling: Telling): Promise<void> {
   }, "the end of the trouble");
 }
 
-Deno.test("a role that is not ready is told within 15 s, once until it is over", async () => {
+Deno.test("a role that is not ready gives one notice within 15 s, until it is ready again", async () => {
   await using store = new S3Server();
   store.skewMs = Infinity;
   await using host = new ImageHost();
@@ -63,7 +63,7 @@ Deno.test("a role that is not ready is told within 15 s, once until it is over",
   assertEquals(telling.told("not_ready").length, 1);
 });
 
-Deno.test("a database that takes no writes is told, and not again afterwards", async () => {
+Deno.test("a database that refuses writes gives one notice, and none afterwards", async () => {
   let isFull = false;
   const beforeCommit = () => {
     if (isFull) throw new DbError("full", "full on purpose");
@@ -88,7 +88,7 @@ Deno.test("a database that takes no writes is told, and not again afterwards", a
   await toldOnce(telling, "not_ready", 2);
 });
 
-Deno.test("what is not stored is sent again as it was, whatever is wrong by then", async () => {
+Deno.test("a notice that could not be stored is sent again unchanged, whatever has changed", async () => {
   let kind: DbErrorKind | null = null;
   const beforeCommit = () => {
     if (kind !== null) throw new DbError(kind, "on purpose");
@@ -111,7 +111,7 @@ Deno.test("what is not stored is sent again as it was, whatever is wrong by then
   assertEquals([texts.size, ids.size], [1, 1], [...texts].join());
 });
 
-bothEngines.test("a disk below 10 % is told once, until 12 % are free", async () => {
+bothEngines.test("a disk below 10 % gives one notice, until 12 % are free", async () => {
   let share = 0.5;
   const freeShare = () => Promise.resolve(share);
   await using telling = await tell({
@@ -131,7 +131,7 @@ bothEngines.test("a disk below 10 % is told once, until 12 % are free", async ()
   await toldOnce(telling, "disk_low", 2);
 });
 
-bothEngines.test("a backup that is older than a day is told until there is another", async () => {
+bothEngines.test("a backup older than a day gives a notice until there is a newer one", async () => {
   await using telling = await tell();
   const { app, clock } = telling;
   await app.app.db.write(noteBackup);
@@ -149,7 +149,7 @@ bothEngines.test("a backup that is older than a day is told until there is anoth
   await toldOnce(telling, "backup_old", 2);
 });
 
-bothEngines.test("deliveries that were given up are told once, for a day after the last", async () => {
+bothEngines.test("exhausted deliveries give one notice, for a day after the last", async () => {
   await using telling = await tell();
   const { app, clock } = telling;
   const exhaust = (id: string) =>
@@ -182,7 +182,7 @@ bothEngines.test("deliveries that were given up are told once, for a day after t
   await toldOnce(telling, "deliveries_exhausted", 2);
 });
 
-bothEngines.test("an endpoint that refuses is asked again under the same id, and nothing is lost", async () => {
+bothEngines.test("a refused notice is sent again under the same id, and none is lost", async () => {
   let share = 0.5;
   const freeShare = () => Promise.resolve(share);
   await using telling = await tell({
@@ -206,7 +206,7 @@ bothEngines.test("an endpoint that refuses is asked again under the same id, and
   await over(telling);
 });
 
-bothEngines.test("that products wait for a review is told once until the queue was empty", async () => {
+bothEngines.test("products that wait for a review give one notice until the queue is empty", async () => {
   await using telling = await tell();
   const { app } = telling;
   const policy = `/operator_api/sellers/acme/attribute/review/new`;

@@ -76,7 +76,7 @@ function holdAnswers(sink: WebhookSink): () => void {
   return open;
 }
 
-Deno.test("notices that were sent and cannot be recorded on a lost server keep no place from others", async () => {
+Deno.test("sent notices that cannot be recorded on a lost server take no slot from others", async () => {
   await using app = await boot({ config: { roles: ["webhooks"] } });
   await using sink = new WebhookSink();
   const { db } = app.app;
@@ -172,7 +172,7 @@ Deno.test("a notice whose claim waited long is not renewed at once", async () =>
   await role.stop();
 });
 
-Deno.test("a notice role counts progress as it sends, and with nothing to send, but not while a mail hangs", async () => {
+Deno.test("a notice role makes progress while it sends or is idle, but not while a mail hangs", async () => {
   await using app = await boot({
     config: { roles: ["api"], operatorKey: OPERATOR_KEY },
   });
@@ -225,7 +225,7 @@ Deno.test("a notice role counts progress as it sends, and with nothing to send, 
   await role.stop();
 });
 
-Deno.test("a notice role goes on while one of several servers is away", async () => {
+Deno.test("a notice role continues while one of several servers is unreachable", async () => {
   await using app = await boot({ config: { roles: ["webhooks"] } });
   await using sink = new WebhookSink();
   const { db } = app.app;

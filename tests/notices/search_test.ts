@@ -8,7 +8,7 @@ import { NoticeSearch } from "../../src/notices/search.ts";
 import { boot, product } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 
-bothEngines.test("what happens behind all that one read finds is told", async () => {
+bothEngines.test("a notice comes also for events beyond what one read finds", async () => {
   await using app = await boot();
   const { db } = app.app;
   await app.upload(product("A"));

@@ -45,7 +45,7 @@ async function withFile(
 }
 
 onBothStorages(
-  "a file of several parts comes back, and no second takes its name",
+  "a file of several parts can be read back, and no second file takes its name",
   async (settings) => {
     const client = new S3Client(settings, systemClock);
     for (const length of [0, PART + 5]) {
@@ -69,7 +69,7 @@ onBothStorages(
   },
 );
 
-Deno.test("object storage: a part that fails is sent again after growing pauses", async () => {
+Deno.test("object storage: a failed part is sent again after growing pauses", async () => {
   await using server = new S3Server();
   const pauses: number[] = [];
   const clock: Clock = {
@@ -118,7 +118,7 @@ Deno.test("object storage: a refused part leaves no upload", () =>
     "denied",
   ));
 
-Deno.test("object storage: parts that cannot be put together leave no upload", () =>
+Deno.test("object storage: parts that cannot be joined leave no upload", () =>
   leavesNothing(
     ({ method, url }) =>
       method === "POST" && url.includes("uploadId")
@@ -148,7 +148,7 @@ Deno.test("object storage: a stopped upload leaves nothing", async () => {
   assertEquals([server.objects.size, server.uploads.size], [0, 0]);
 });
 
-Deno.test("object storage: a lost answer to the last request is no failure", async () => {
+Deno.test("object storage: a lost answer to the last request does not fail the upload", async () => {
   await using server = new S3Server();
   server.meddle = async (request) => {
     if (!request.url.includes("uploadId") || request.method !== "POST") {
@@ -168,7 +168,7 @@ Deno.test("object storage: a lost answer to the last request is no failure", asy
   assertEquals(server.objects.size, 1);
 });
 
-Deno.test("object storage: a file with other bytes than were sent is refused", async () => {
+Deno.test("object storage: a file whose bytes differ from those sent is refused", async () => {
   await using server = new S3Server();
   const place = placeOn(server);
   await withFile(content(MIB), async (path, copy) => {

@@ -20,7 +20,7 @@ const without = (fact: string) => {
   return changed((facts) => facts.filter((one) => one !== fact));
 };
 
-Deno.test("a release that is the same differs in nothing", () => {
+Deno.test("equal releases have no differences", () => {
   assertEquals(differences(thisRelease(), thisRelease()), {
     added: [],
     removed: [],
@@ -29,7 +29,7 @@ Deno.test("a release that is the same differs in nothing", () => {
   });
 });
 
-Deno.test("tables that differ need a migration, a dropped index breaks nothing", () => {
+Deno.test("changed tables need a migration; a dropped index breaks nothing", () => {
   const index = "index webhooks seller_no, trigger_name";
   const column = "column products.mpn text?";
   const migration = "migration made up";
@@ -43,7 +43,7 @@ Deno.test("tables that differ need a migration, a dropped index breaks nothing",
   assertEquals(differences(thisRelease(), without(index)).incompatible, []);
 });
 
-Deno.test("what clients and operators rely on and then miss is incompatible", () => {
+Deno.test("removing what clients and operators rely on is incompatible", () => {
   for (
     const fact of [
       "POST /seller_api/bulk_products",
@@ -67,7 +67,7 @@ Deno.test("what clients and operators rely on and then miss is incompatible", ()
   }
 });
 
-Deno.test("what a client must send from now on is incompatible, but in what is new", () => {
+Deno.test("a new requirement on clients is incompatible, except in a new route", () => {
   const parameter = "request POST /seller_api/bulk_products query shop";
   const facts = [parameter, `${parameter} required`];
   const added = changed((former) => [...former, ...facts]);
@@ -80,7 +80,7 @@ Deno.test("what a client must send from now on is incompatible, but in what is n
   assertEquals(differences(thisRelease(), isNew).incompatible, []);
 });
 
-Deno.test("the first number that is not 0 allows what is incompatible", () => {
+Deno.test("the first number other than 0 allows incompatible changes", () => {
   assert(mayBreak("0.1.0", "0.2.0") && mayBreak("1.2.3", "2.0.0"));
   assert(!mayBreak("0.1.0", "0.1.1") && !mayBreak("1.2.3", "1.3.0"));
 });

@@ -177,7 +177,7 @@ contract.test("review changes: title, description, categories, brand, gtin and i
   );
 });
 
-contract.test("review changes: what is changed back waits no more, unless it was rejected", async () => {
+contract.test("review changes: a product changed back no longer waits, unless it was rejected", async () => {
   await using app = await start("none");
   await app.upload(product("A") + product("OLD"));
   await setPolicy(app, "changes");
@@ -212,7 +212,7 @@ contract.test("review changes: what is changed back waits no more, unless it was
   assertEquals(await reviewOf(app, "NEW"), "pending no");
 });
 
-contract.test("all that is wrong with decisions is told at once", async () => {
+contract.test("all problems of decisions are reported at once", async () => {
   await using app = await start("new");
   await app.upload(product("A"));
   const id = await idOf(app, "A");
@@ -237,7 +237,7 @@ contract.test("all that is wrong with decisions is told at once", async () => {
   assertEquals(await reviewOf(app, "A"), "pending");
 });
 
-contract.test("a decision is stored, in the audit log, and an event, once", async () => {
+contract.test("a decision is stored, is in the audit log and gives an event, once", async () => {
   await using sink = new WebhookSink();
   await using app = await start("new");
   await app.call("/seller_api/webhooks", {
@@ -286,7 +286,7 @@ contract.test("a decision is stored, in the audit log, and an event, once", asyn
   assertEquals(skus, ["B"]);
 });
 
-contract.test("decisions are all or none, and none is about a former version", async () => {
+contract.test("decisions are stored all or none, and none for a former version", async () => {
   await using app = await start("changes");
   await app.upload(product("A") + product("B"));
   const [a, b] = await reviews(app);
@@ -312,7 +312,7 @@ contract.test("decisions are all or none, and none is about a former version", a
   assertEquals((await decide(app, approve(same), approve(now))).status, 200);
 });
 
-contract.test("a rejected product is corrected with its document, waits again, and the reason is seen", async () => {
+contract.test("a rejected product is corrected by an upload and waits again, with the reason shown", async () => {
   await using app = await start("new");
   const rejected = () => app.call("/seller_api/products/rejected");
   const empty = await rejected();
@@ -378,7 +378,7 @@ contract.test("an approved product may be rejected; its correction shows what wa
   assertEquals(child(entry, "former").source, "<title>Title of A</title>");
 });
 
-contract.test("the end of the policy ends every review, and the feed tells", async () => {
+contract.test("the end of the policy ends every review, and the feed shows it", async () => {
   await using app = await start("changes");
   await app.upload(
     Array.from({ length: 120 }, (_, n) => product(`A-${n}`)).join(""),
@@ -403,7 +403,7 @@ contract.test("the end of the policy ends every review, and the feed tells", asy
   assertEquals(await reviewOf(app, "A-1"), "");
 });
 
-contract.test("the list has pages, states and sellers", async () => {
+contract.test("the list of reviews has pages and filters by state and seller", async () => {
   await using app = await start("new");
   await app.addSeller("other");
   await app.upload(product("A") + product("B") + product("C"));

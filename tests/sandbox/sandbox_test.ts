@@ -28,7 +28,7 @@ async function shell(script: string): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-Deno.test("the printed lines do what they say", async () => {
+Deno.test("the printed commands do what they say", async () => {
   await using program = await startProgram(["serve", "--sandbox", "--port=0"]);
   await program.line(/^curl .*\/hook$/);
   const lines = program.lines.slice(1).filter((line) => !line.startsWith("#"));
@@ -87,7 +87,7 @@ Deno.test("the printed lines do what they say", async () => {
   assertEquals(code, 0, stderr);
 });
 
-Deno.test("a sandbox shows its mails, and offers reasons to reviewers", async () => {
+Deno.test("a sandbox shows its mails and offers reasons to reviewers", async () => {
   const lines: string[] = [];
   using clock = new RunningClock();
   clock.speed = 20;

@@ -77,7 +77,7 @@ contract.test("mappings: their number and bytes are bounded", async () => {
   assertEquals((await put("x".repeat(65))).status, 422);
 });
 
-bothEngines.test("mappings: of four new ones at once, the limit lets in what fits", async () => {
+bothEngines.test("mappings: of four new ones at once, only those within the limit are stored", async () => {
   await using app = await boot();
   const client = app.client();
   const mapping = { columns: [], values: [] };
@@ -92,7 +92,7 @@ bothEngines.test("mappings: of four new ones at once, the limit lets in what fit
   }
 });
 
-contract.test("mappings: what is wrong with one is told", async () => {
+contract.test("mappings: every problem of a mapping is reported", async () => {
   await using app = await boot();
   for (
     const [body, message] of [

@@ -92,7 +92,7 @@ async function audit(app: TestApp): Promise<string[]> {
   );
 }
 
-contract.test("keys: a seller makes one with less, which is listed and audited", async () => {
+contract.test("keys: a seller makes a key with fewer scopes, which is listed and audited", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const end = clock.now() + DAY_MS;
@@ -116,7 +116,7 @@ contract.test("keys: a seller makes one with less, which is listed and audited",
   assertEquals(await statusOf(app, made.key), 200);
 });
 
-contract.test("keys: operators make them with the same document", async () => {
+contract.test("keys: operators create keys with the same document", async () => {
   await using app = await boot(OPERATOR);
   const made = await app.call("/operator_api/sellers/acme/keys", {
     method: "POST",
@@ -131,7 +131,7 @@ contract.test("keys: operators make them with the same document", async () => {
   assertEquals(await statusOf(app, key), 401, "it is sent from elsewhere");
 });
 
-contract.test("keys: a document with mistakes is told all of them", async () => {
+contract.test("keys: all mistakes of a document are reported", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   for (
@@ -172,7 +172,7 @@ contract.test("keys: a document with mistakes is told all of them", async () => 
   assertEquals(await audit(app), []);
 });
 
-contract.test("keys: none makes one that may do more than itself", async () => {
+contract.test("keys: no key creates a key with more rights than its own", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const end = clock.now() + DAY_MS;
@@ -220,7 +220,7 @@ contract.test("keys: none makes one that may do more than itself", async () => {
   assertEquals([rotated.status, codeOf(rotated)], [403, "forbidden"]);
 });
 
-contract.test("keys: a rotated one lives a day, beside one of the same kind", async () => {
+contract.test("keys: a rotated key stays valid for a day beside its successor", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const former = await make(
@@ -259,7 +259,7 @@ contract.test("keys: a rotated one lives a day, beside one of the same kind", as
   assertEquals([again.status, codeOf(again)], [409, "conflict"]);
 });
 
-contract.test("keys: one with networks or an end rotates none without", async () => {
+contract.test("keys: a key with networks or an expiry rotates no key without", async () => {
   await using app = await boot(OPERATOR);
   const first = await firstId(app);
   for (
@@ -277,7 +277,7 @@ contract.test("keys: one with networks or an end rotates none without", async ()
   }
 });
 
-contract.test("keys: a rotation prolongs none", async () => {
+contract.test("keys: a rotation extends no expiry", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const end = clock.now() + 1_000;
@@ -288,7 +288,7 @@ contract.test("keys: a rotation prolongs none", async () => {
   assertEquals(times, ["", same, same]);
 });
 
-contract.test("keys: the last one with the scope keys stays", async () => {
+contract.test("keys: the last key with the scope keys cannot be revoked", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const first = await firstId(app);
@@ -314,7 +314,7 @@ contract.test("keys: the last one with the scope keys stays", async () => {
   assertEquals(await statusOf(app, brief.key), 401);
 });
 
-contract.test("keys: two that are the last revoke each other once", async () => {
+contract.test("keys: of the last two keys that revoke each other, one stays", async () => {
   await using app = await boot(OPERATOR);
   const first = await firstId(app);
   const { id, key } = await make(app);
@@ -327,7 +327,7 @@ contract.test("keys: two that are the last revoke each other once", async () => 
   assert([401, 409].includes(statuses[1]), `${statuses}`);
 });
 
-contract.test("keys: those of other sellers are not found", async () => {
+contract.test("keys: other sellers' keys are not found", async () => {
   await using app = await boot(OPERATOR);
   const key = await app.addSeller("globex");
   const id = await firstId(app);
@@ -337,7 +337,7 @@ contract.test("keys: those of other sellers are not found", async () => {
   }
 });
 
-contract.test("keys: so many a day, and old ones are forgotten", async () => {
+contract.test("keys: their number per day is limited, and old ones are deleted", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const { ids } = systemDeps("error");
@@ -366,7 +366,7 @@ contract.test("keys: so many a day, and old ones are forgotten", async () => {
   assertEquals((await ask(app, { body: "<key/>" })).status, 200);
 });
 
-contract.test("keys: one is refused once revoked, after its end and from elsewhere, and the operator sees why", async () => {
+contract.test("keys: a revoked, expired or foreign-network key is refused, and the operator sees why", async () => {
   const clock = new TestClock();
   await using app = await boot({
     config: { operatorKey: "op", trustProxy: 1 },
@@ -423,7 +423,7 @@ contract.test("keys: one is refused once revoked, after its end and from elsewhe
   ]);
 });
 
-contract.test("keys: who goes on sending a revoked one replaces no other refusal", async () => {
+contract.test("keys: repeated use of a revoked key replaces no other refusal", async () => {
   await using app = await boot(OPERATOR);
   await app.upload("<product/>");
   const gone = await make(app);
@@ -438,7 +438,7 @@ contract.test("keys: who goes on sending a revoked one replaces no other refusal
   assertEquals(kept, ["unauthorized 30", "record_invalid 1"]);
 });
 
-contract.test("keys: every key reads its account and rotates itself, no other", async () => {
+contract.test("keys: every key can read its account and rotate itself but no other", async () => {
   await using app = await boot(OPERATOR);
   const only = "<scopes><scope>webhooks</scope></scopes>";
   const own = await make(app, only);
@@ -476,7 +476,7 @@ contract.test("keys: a request that waits ends with its key", async () => {
   assert(took >= 5_000 && took < 30_000, `${took}`);
 });
 
-contract.test("keys: the account tells where our requests come from", async () => {
+contract.test("keys: the account shows the addresses of our requests", async () => {
   const sourceAddresses = ["198.51.100.16/28", "2001:db8::/64"];
   await using app = await boot({ config: { sourceAddresses } });
   const { xml } = await app.call("/seller_api/account");

@@ -127,7 +127,7 @@ contract.test("suspended: deliveries wait, and are sent once the seller is activ
   await until(() => sink.received.length === 2, "the delivery that waited");
 });
 
-contract.test("suspended: images wait, and those of an active seller with the same URL do not", async () => {
+contract.test("suspended: images wait, but an active seller's with the same URL do not", async () => {
   const gets = () => host.seen.filter(({ method }) => method === "GET");
   await using host = new Host(({ method }) =>
     new Response(null, { status: method === "GET" ? 404 : 200 })

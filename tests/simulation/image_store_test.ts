@@ -55,7 +55,7 @@ function onBoth(rule: string, check: (bench: Bench) => Promise<void>): void {
 }
 
 onBoth(
-  "what goes wrong is an error of the store, until it ends",
+  "a planned fault is an error of the store until the fault ends",
   async (bench) => {
     for (const trouble of ["is full", "is away", "refuses"]) {
       const end = bench.fail(`the image store ${trouble}`);
@@ -73,7 +73,7 @@ onBoth(
   },
 );
 
-onBoth("a full one can still be read", async (bench) => {
+onBoth("a full store can still be read", async (bench) => {
   const file = await bench.keep(SMALL);
   bench.fail("the image store is full");
   assertEquals((await bench.store.stat(file))?.bytes, SMALL.length);
@@ -91,7 +91,7 @@ onBoth("a stall ends, or is an outage", async (bench) => {
   await bench.keep(LARGE);
 });
 
-onBoth("an abort ends what waits for a bucket", async (bench) => {
+onBoth("an abort ends requests that wait for a bucket", async (bench) => {
   if (bench.simulated.isFolder) return;
   bench.fail("the image store is slow");
   const abort = new AbortController();
@@ -102,7 +102,7 @@ onBoth("an abort ends what waits for a bucket", async (bench) => {
 });
 
 onBoth(
-  "a crash keeps what was kept, and nothing that was not flushed",
+  "a crash keeps stored files and nothing that was not flushed",
   async (bench) => {
     const file = await bench.keep(LARGE);
     bench.store.receive("other").append(LARGE);
@@ -116,7 +116,7 @@ onBoth(
   },
 );
 
-Deno.test("simulated folder: one that comes back empty waits for its mark", async () => {
+Deno.test("simulated folder: a folder that returns empty waits for its mark", async () => {
   const bench = new Bench("folder", 1);
   await bench.kernel.run((async () => {
     const file = await bench.keep(SMALL);

@@ -252,7 +252,7 @@ for (const [ailment, why] of Object.entries(AILMENTS)) {
   });
 }
 
-Deno.test("simulated image worker: one that runs out of memory is known by its job", async () => {
+Deno.test("simulated image worker: the job that exhausts its memory is known", async () => {
   const bench = new Bench(3);
   await bench.run(async () => {
     bench.begin("the image worker runs out of memory");
@@ -262,7 +262,7 @@ Deno.test("simulated image worker: one that runs out of memory is known by its j
   });
 });
 
-Deno.test("simulated image worker: nothing of a killed process goes on", async () => {
+Deno.test("simulated image worker: nothing of a killed process continues", async () => {
   const bench = new Bench(2);
   await bench.kernel.run((async () => {
     bench.thread.start();

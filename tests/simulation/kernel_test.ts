@@ -14,7 +14,7 @@ async function orderOf(seed: number): Promise<string> {
   return order;
 }
 
-Deno.test("events happen at their times, whatever order they were asked in", async () => {
+Deno.test("events happen at their times, in whatever order they were scheduled", async () => {
   const kernel = new Kernel({ seed: 1 });
   const seen: [string, number][] = [];
   const at = (ms: number, name: string) =>
@@ -58,7 +58,7 @@ Deno.test("time stands still while anything can run", async () => {
   );
 });
 
-Deno.test("a world in which nothing can happen any more is stuck", async () => {
+Deno.test("a world in which nothing more can happen is stuck", async () => {
   const kernel = new Kernel({ seed: 1 });
   await assertRejects(
     () => kernel.run(new Promise<void>(() => {})),
@@ -67,7 +67,7 @@ Deno.test("a world in which nothing can happen any more is stuck", async () => {
   );
 });
 
-Deno.test("a world that calls itself for ever is stuck", async () => {
+Deno.test("a world that calls itself forever is stuck", async () => {
   const kernel = new Kernel({ seed: 1 });
   const again = () => void kernel.after(0, again);
   again();

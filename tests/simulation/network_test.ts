@@ -120,7 +120,7 @@ Deno.test("simulated network: a connection that its host closed meanwhile harms 
     }
   }));
 
-Deno.test("simulated network: bodies come whole in every framing and pace", () =>
+Deno.test("simulated network: bodies arrive whole in every framing and pace", () =>
   onSeeds(async (bench) => {
     for (const kind of ["chunked", "unmarked", "drip", "slow", "twoway"]) {
       const { body } = await bench.get(`http://${kind}.images.example/a.jpg`);
@@ -175,7 +175,7 @@ Deno.test("simulated network: each host fails as a real one does", () =>
     assertEquals(bench.network.connections("one"), 0);
   }, 5));
 
-Deno.test("simulated network: a name may lead elsewhere in a worker", () =>
+Deno.test("simulated network: a name may resolve differently in a worker", () =>
   onSeeds(async (bench) => {
     const url = "http://rebound.images.example/a.png";
     assertEquals(await bench.head(url), 200);
@@ -187,14 +187,14 @@ Deno.test("simulated network: a name may lead elsewhere in a worker", () =>
     assertEquals(error.kind, "blocked");
   }, 5));
 
-Deno.test("simulated network: https is answered, and the host knows of it", () =>
+Deno.test("simulated network: https is answered, and the host sees that it is https", () =>
   onSeeds(async (bench) => {
     const url = "https://good.images.example/a.png";
     assertEquals(await bench.head(url), 200);
     assertEquals(bench.images.requests[0].url, url);
   }, 5));
 
-Deno.test("simulated network: a trouble shows until it ends, or faults do", async () => {
+Deno.test("simulated network: a fault lasts until it ends or faults are switched off", async () => {
   const kinds: Record<string, OutboundErrorKind> = {
     "hosts refuse connections": "refused",
     "hosts are away": "timeout",
@@ -245,7 +245,7 @@ Deno.test("simulated network: nothing reaches a process that was killed", () =>
     assertEquals(bench.network.connections("one"), 0);
   }, 5));
 
-Deno.test("simulated endpoints: each answers by its kind, and counts the attempts", () =>
+Deno.test("simulated endpoints: each answers by its kind and counts attempts", () =>
   onSeeds(async (bench) => {
     const outcome = (kind: string) =>
       bench.post(`http://${kind}.hooks.example/`, { "webhook-id": "event" })
@@ -268,7 +268,7 @@ Deno.test("simulated endpoints: each answers by its kind, and counts the attempt
     assertEquals(attempts.slice(0, 4), [1, 2, 1, 2]);
   }, 5));
 
-Deno.test("simulated endpoints: a signature is told from a forged one", () => {
+Deno.test("simulated endpoints: a forged signature is detected", () => {
   // The example of https://github.com/standard-webhooks/standard-webhooks
   const body = new TextEncoder().encode('{"test": 2432232314}');
   const headers = {
@@ -301,7 +301,7 @@ async function traceOf(seed: number): Promise<string[]> {
   return bench.kernel.lines;
 }
 
-Deno.test("simulated network: the same seed gives the same trace, another one another", async () => {
+Deno.test("simulated network: the same seed gives the same trace, another seed a different one", async () => {
   const first = await traceOf(7);
   assertEquals(await traceOf(7), first);
   assert((await traceOf(8)).join() !== first.join());

@@ -88,7 +88,7 @@ async function played(scene: (bench: Bench) => Promise<void>): Promise<void> {
   await bench.kernel.run(scene(bench));
 }
 
-Deno.test("the application serves requests without a socket or a real second", () =>
+Deno.test("the application serves requests without sockets or real time", () =>
   played(async (bench) => {
     await bench.process.start();
     await bench.addSeller();
@@ -103,7 +103,7 @@ Deno.test("the application serves requests without a socket or a real second", (
     assertEquals(bench.machine.errors, []);
   }));
 
-Deno.test("what was acknowledged before a kill is there after it", () =>
+Deno.test("writes acknowledged before a kill are there after it", () =>
   played(async (bench) => {
     await bench.process.start();
     await bench.addSeller();
@@ -118,7 +118,7 @@ Deno.test("what was acknowledged before a kill is there after it", () =>
     assertEquals(await bench.skus(), ["a"]);
   }));
 
-Deno.test("what a killed process has not committed is not there", () =>
+Deno.test("uncommitted writes of a killed process are gone", () =>
   played(async (bench) => {
     await bench.process.start();
     await bench.addSeller();
@@ -132,7 +132,7 @@ Deno.test("what a killed process has not committed is not there", () =>
     assertEquals(await bench.skus(), []);
   }));
 
-Deno.test("two processes share a folder, and one goes on when the other is killed", () =>
+Deno.test("two processes share a folder, and one continues when the other is killed", () =>
   played(async (bench) => {
     const other = bench.newProcess("process 2");
     await bench.process.start();
@@ -144,7 +144,7 @@ Deno.test("two processes share a folder, and one goes on when the other is kille
     other.kill();
   }));
 
-Deno.test("a process that stands still answers when it goes on", () =>
+Deno.test("a stalled process answers when it resumes", () =>
   played(async (bench) => {
     await bench.process.start();
     bench.process.stand();
@@ -156,7 +156,7 @@ Deno.test("a process that stands still answers when it goes on", () =>
     assertEquals(bench.kernel.time - begun >= 20_000, true);
   }));
 
-Deno.test("a client that leaves has no answer, and nothing of it is left", () =>
+Deno.test("a client that disconnects gets no answer and leaves nothing", () =>
   played(async (bench) => {
     await bench.process.start();
     await bench.addSeller();

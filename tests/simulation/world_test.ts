@@ -19,7 +19,7 @@ function seeded(seed: number) {
   };
 }
 
-Deno.test("the same seed draws the same world, another one another", () => {
+Deno.test("the same seed draws the same world, another seed a different one", () => {
   assertEquals(drawWorld(seeded(1)), drawWorld(seeded(1)));
   assert(
     JSON.stringify(drawWorld(seeded(1))) !==
@@ -27,7 +27,7 @@ Deno.test("the same seed draws the same world, another one another", () => {
   );
 });
 
-Deno.test("each step of a world has a name of its own", () => {
+Deno.test("each step of a world has a unique name", () => {
   for (let seed = 0; seed < 50; seed++) {
     const ids = drawWorld(seeded(seed)).steps.map(({ id }) => id);
     assertEquals(new Set(ids).size, ids.length);
@@ -41,7 +41,7 @@ Deno.test("every world has a process for each role", () => {
   }
 });
 
-Deno.test("an image's fate is that of its host", () => {
+Deno.test("an image's outcome follows from its host", () => {
   assertEquals(fateOf(imageUrl("good", "a")), "stored");
   assertEquals(fateOf(imageUrl("missing", "a")), "refused");
   assertEquals(fateOf(imageUrl("vanished", "a")), "failed");
@@ -60,7 +60,7 @@ Deno.test("rows that are valid can be stored in a new catalogue", () => {
   }
 });
 
-Deno.test("rows with mistakes are marked as bad", () => {
+Deno.test("rows with mistakes are marked as invalid", () => {
   const rows = Array.from(
     { length: 100 },
     (_, seed) => drawRows(new Random(seed), new Model(), "p", { flawed: true }),
@@ -75,7 +75,7 @@ Deno.test("a register shows what was written last", () => {
   assertEquals(register.values, ["b"]);
 });
 
-Deno.test("a register may show what is being written, or what was before", () => {
+Deno.test("a register may show the value being written or the one before", () => {
   const register = new Register("a");
   const begun = register.now();
   const b = register.write("b");
@@ -94,13 +94,13 @@ Deno.test("of two writes at the same time either may be the last", () => {
   assertEquals(register.values, ["b", "c"]);
 });
 
-Deno.test("what was refused is never shown", () => {
+Deno.test("a refused value is never shown", () => {
   const register = new Register("a");
   register.write("b").refused();
   assertEquals(register.values, ["a"]);
 });
 
-Deno.test("what failed is known as long as it may matter", () => {
+Deno.test("a fault counts for a while after its end", () => {
   const scheduler = { time: 0, trace: () => {} };
   const trouble = new Trouble({ scheduler } as unknown as Stage);
   const ended: string[] = [];
@@ -132,7 +132,7 @@ Deno.test("the smallest list that fails is found", async () => {
   assertEquals(all.filter((one) => !out.has(one)), [7, 31]);
 });
 
-Deno.test("a broken rule tells what was seen", () => {
+Deno.test("a broken rule reports the values seen", () => {
   const error = assertThrows(
     () => hold(false, "true", "it is there", { seen: 1 }),
     BrokenRule,

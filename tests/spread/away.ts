@@ -61,7 +61,7 @@ async function nodeAt(cluster: Cluster, port: string): Promise<number> {
 const cluster = Cluster.given();
 
 if (cluster !== null) {
-  bothEngines.test("a server that is away: its sellers wait, the operator is told, and all goes on", async () => {
+  bothEngines.test("an unreachable server: its sellers wait, the operator gets a notice, and work continues", async () => {
     await using host = new ImageHost();
     await using sink = new WebhookSink();
     await using app = await boot({

@@ -97,7 +97,7 @@ if (cluster !== null) {
   const run = cluster.run.bind(cluster);
   const { none, ...all } = troubles({ run });
   for (const [name, trouble] of Object.entries({ none, ...all })) {
-    Deno.test(`one server in trouble holds up its own sellers alone: ${name} (spread)`, async () => {
+    Deno.test(`one server in trouble delays only its own sellers: ${name} (spread)`, async () => {
       await using stack = new AsyncDisposableStack();
       const stage = await makeStage(
         cluster,
@@ -156,7 +156,7 @@ if (cluster !== null) {
     });
   }
 
-  Deno.test("one server in trouble again, soon after its return, holds up its own sellers alone (spread)", async () => {
+  Deno.test("one server in trouble again, soon after its return, delays only its own sellers (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const name = `again${Date.now()}`;
     const stage = await makeStage(cluster, stack, name, SELLERS);

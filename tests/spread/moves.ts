@@ -78,7 +78,7 @@ async function move(client: pg.Client): Promise<void> {
 }
 
 if (cluster !== null) {
-  Deno.test("sellers move to another server, and nothing is lost (spread)", async () => {
+  Deno.test("sellers move to another server and nothing is lost (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const stage = await makeStage(
       cluster,
@@ -143,7 +143,7 @@ if (cluster !== null) {
     });
   });
 
-  Deno.test("updates that are acknowledged while sellers get shards of their own are stored (spread)", async () => {
+  Deno.test("updates acknowledged while sellers get their own shards are stored (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const database = `divided${Date.now()}`;
     const url = await cluster.database(database);

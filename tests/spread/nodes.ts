@@ -74,7 +74,7 @@ async function numbersOf(db: Db): Promise<number[][]> {
 }
 
 if (cluster !== null) {
-  Deno.test("rows of no seller: their server is known, also when their shard has moved (spread)", async () => {
+  Deno.test("rows of no seller: their server is known, even after their shard moved (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const url = await cluster.database(`beside${Date.now()}`);
     const clock = new TestClock();
@@ -125,7 +125,7 @@ if (cluster !== null) {
     assertEquals(await numbersOf(db), [[], all]);
   });
 
-  Deno.test("a write whose statement changed too few rows runs again, also of all sellers of a server (spread)", async () => {
+  Deno.test("a write whose statement changed too few rows runs again, even one for all sellers of a server (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const url = await cluster.database(`few${Date.now()}`);
     const db = await openPostgres({ url, connections: 2, shards: SHARDS });
@@ -197,7 +197,7 @@ if (cluster !== null) {
     assert(made < READS, `${made} connections`);
   });
 
-  Deno.test("a server that falls silent is left out at once, also at the start of a process (spread)", async () => {
+  Deno.test("a server that falls silent is excluded at once, even at the start of a process (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const url = await cluster.database(`silent${Date.now()}`);
     const db = await openPostgres({ url, connections: 2, shards: SHARDS });
@@ -212,7 +212,7 @@ if (cluster !== null) {
 
   for (const isEntered of [false, true]) {
     const which = isEntered ? "the server that was entered" : "a server";
-    Deno.test(`${which} that falls silent again and again holds up no read of all sellers (spread)`, async () => {
+    Deno.test(`${which} that falls silent again and again delays no read of all sellers (spread)`, async () => {
       await using stack = new AsyncDisposableStack();
       const name = `again${Date.now()}`;
       const [, node] = await cluster.workers();
@@ -252,7 +252,7 @@ if (cluster !== null) {
     });
   }
 
-  Deno.test("what all servers have is not changed while one is known to be away (spread)", async () => {
+  Deno.test("tables on all servers are not changed while one is known to be unreachable (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const url = await cluster.database(`everywhere${Date.now()}`);
     const db = await openPostgres({ url, connections: 2, shards: SHARDS });

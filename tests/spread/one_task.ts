@@ -217,7 +217,7 @@ class Mix {
   }
 }
 
-bothEngines.test("one task a statement, and no commit on several servers, in an hour of everything", async () => {
+bothEngines.test("an hour of every operation: one task per statement, and no commit on several servers", async () => {
   using statements = new Statements();
   await using host = new ImageHost();
   await using sink = new WebhookSink();

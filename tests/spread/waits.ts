@@ -38,7 +38,7 @@ async function delayOf(
 }
 
 if (cluster !== null) {
-  Deno.test("what waits ends within a second of the change, on any process (spread)", async () => {
+  Deno.test("waiting requests end within a second of the change, on any process (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const host = stack.use(new ImageHost());
     const apps: TestApp[] = [];
@@ -109,7 +109,7 @@ if (cluster !== null) {
     }
   });
 
-  Deno.test("a wake-up reaches processes that entered elsewhere, also while the first server is away (spread)", async () => {
+  Deno.test("a wake-up reaches processes connected to another server, even while the first is unreachable (spread)", async () => {
     await using stack = new AsyncDisposableStack();
     const heard: string[][] = [];
     const dbs: Db[] = [];

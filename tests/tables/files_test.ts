@@ -45,7 +45,7 @@ const GRID: Grid = {
   features: [],
 };
 
-Deno.test("a merchant answers what the page asks, and nothing is wrong", async () => {
+Deno.test("a merchant's answers to the page's questions give a correct result", async () => {
   const outcome = await sell(GRID, fileOf(GRID));
   assertEquals(faultsOf(outcome), []);
   assertEquals(outcome.asked, ["Every price needs its currency"]);
@@ -53,14 +53,14 @@ Deno.test("a merchant answers what the page asks, and nothing is wrong", async (
   assertEquals(outcome.counts.asked, 2);
 });
 
-Deno.test("a merchant reads that the currency is that of an earlier file", async () => {
+Deno.test("a merchant sees that the currency comes from an earlier file", async () => {
   const grid: Grid = { ...GRID, earlierCurrency: "GBP" };
   const outcome = await sell(grid, fileOf(grid));
   assertEquals(faultsOf(outcome), []);
   assertEquals(outcome.counts.asked, 2);
 });
 
-Deno.test("a value that is not the true one is found, and shrinks to its row", async () => {
+Deno.test("a wrong value is found, and the file shrinks to its row", async () => {
   const [first, second] = GRID.rows;
   const rows = [first, { ...second, cells: ["B", "Lamp", "12.95"] }];
   const grid: Grid = { ...GRID, rows };
@@ -76,7 +76,7 @@ Deno.test("a product that is not in the file is found", async () => {
   assertEquals(counts.lost, 4);
 });
 
-Deno.test("a seed has one file", async () => {
+Deno.test("a seed gives one file", async () => {
   const files = await Promise.all([7, 7, 8].map(async (seed) => {
     const { grid } = await play(seed);
     return `${fileOf(grid).bytes}`;

@@ -5,7 +5,7 @@ import { PLANTED_FAULTS } from "./planted_faults.ts";
 
 const SRC = new URL("../../src/", import.meta.url);
 
-Deno.test("thirty and more faults are planted in the page, each found by a seed up to 300", () => {
+Deno.test("more than thirty faults are planted in the page, each found by a seed up to 300", () => {
   const names = PLANTED_FAULTS.map(({ name }) => name);
   assertEquals(new Set(names).size, names.length);
   assert(names.length > 30);
@@ -14,7 +14,7 @@ Deno.test("thirty and more faults are planted in the page, each found by a seed 
   for (const name of seeds.keys()) assert(names.includes(name), name);
 });
 
-Deno.test("the text of each fault planted in the page stands once in its file", async () => {
+Deno.test("the text of each fault planted in the page occurs once in its file", async () => {
   for (const fault of PLANTED_FAULTS) {
     const text = await Deno.readTextFile(new URL(fault.file, SRC));
     assert(planted(fault, text) !== text, fault.name);

@@ -106,7 +106,7 @@ function stored(name: string, value: unknown): unknown {
 }
 
 for (const kind of ["csv", "xlsx"] as const) {
-  Deno.test(`what the page saves as ${kind} changes nothing when it is read`, async () => {
+  Deno.test(`uploading what the page saves as ${kind} changes nothing`, async () => {
     for (let seed = 1; seed <= 150; seed++) {
       const draws = new Draws(seed);
       const products = Array.from(
@@ -142,7 +142,7 @@ for (const kind of ["csv", "xlsx"] as const) {
   });
 }
 
-Deno.test("no part of a saved table is a formula, wherever a program splits it", async () => {
+Deno.test("no cell of a saved table is a formula, wherever a program splits it", async () => {
   const decoder = new TextDecoder();
   for (let seed = 1; seed <= 50; seed++) {
     const draws = new Draws(seed);

@@ -259,7 +259,7 @@ async function complaintsByLook(tab: Tab): Promise<Record<string, string[]>> {
 }
 
 browserTest(
-  "axe finds nothing in any view, light and dark, and all of it fits",
+  "axe finds no problem in any view, light and dark, and every view fits",
   async (openTab) => {
     await using host = new ImageHost();
     await using sink = new WebhookSink();
@@ -283,7 +283,7 @@ browserTest(
 );
 
 browserTest(
-  "axe finds nothing in the handbook, light and dark, and all of it fits",
+  "axe finds no problem in the handbook, light and dark, and every page fits",
   async (openTab) => {
     await using app = await boot();
     await using tab = await openTab({ width: 360 });

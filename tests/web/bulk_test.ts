@@ -11,7 +11,7 @@ import { ImageHost } from "../support/image_host.ts";
 import { browserTest } from "./browser.ts";
 import { catalogue, pictured, signIn } from "./page.ts";
 
-Deno.test("prices change exactly, and to what their currency has", () => {
+Deno.test("prices change exactly, rounded to their currency", () => {
   const priced = (amount: string, currency: string) => ({
     id: "1",
     sku: "A",
@@ -52,7 +52,7 @@ Deno.test("prices change exactly, and to what their currency has", () => {
   ]);
 });
 
-Deno.test("a number that may mean either is not taken, and a far price asked for", () => {
+Deno.test("an ambiguous number is refused, and a very different price is confirmed first", () => {
   const flaw = (field: "price" | "quantity", text: string) =>
     bulkChangeProblem({ field, how: "to", text });
   assertEquals(
@@ -82,7 +82,7 @@ Deno.test("a number that may mean either is not taken, and a far price asked for
 });
 
 browserTest(
-  "the page: a price ten times another is stored only if it is meant",
+  "the page: a price ten times another is stored only if confirmed",
   async (openTab) => {
     await using app = await boot();
     await using tab = await openTab();
@@ -161,7 +161,7 @@ browserTest(
 );
 
 browserTest(
-  "the page: a preview that lists every change promises no further ones",
+  "the page: a preview that lists every change announces no further ones",
   async (openTab) => {
     await using app = await boot();
     await using tab = await openTab();

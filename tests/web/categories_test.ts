@@ -10,7 +10,7 @@ import { signIn } from "./page.ts";
 const KEY = "operator";
 
 browserTest(
-  "the page: an operator puts the list of categories, a seller's form follows it",
+  "the page: an operator stores the list of categories, and a seller's form follows it",
   async (openTab) => {
     await using app = await boot({
       config: { roles: ["api"], operatorKey: KEY },

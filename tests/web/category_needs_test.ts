@@ -35,7 +35,7 @@ function mapped(text: string) {
   return { table, mapping: mappingFor(table) };
 }
 
-Deno.test("a table is told which columns its categories need, and gets them", () => {
+Deno.test("a table shows which columns its categories need, and can add them", () => {
   const before = mapped(TABLE);
   assertEquals(categoriesIn(before), ["Mugs", "Cups"]);
   const [glaze, gtin, ...others] = needFindings(before, LIST);
@@ -58,7 +58,7 @@ Deno.test("a table is told which columns its categories need, and gets them", ()
   assertEquals(needFindings(after, LIST), []);
 });
 
-Deno.test("a missing attribute is a problem of its cell", async () => {
+Deno.test("a missing attribute is reported at its cell", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const operator = { key: "op", method: "PUT" };
   const put = await app.call("/operator_api/categories", {

@@ -29,7 +29,7 @@ function fileIn(bytes: ArrayBuffer, name: string): string {
   return new TextDecoder().decode(Uint8Array.from(content));
 }
 
-Deno.test("a template has the columns of a category, which the page knows, and its lists", () => {
+Deno.test("a template has the columns and lists of a category, and the page recognizes them", () => {
   const bytes = templateBook(templateColumns(MUGS as never));
   const wanted = { sheet: "Products", hidden: false };
   const { table, sheets } = readSheet(bytes, wanted, countKnownNames);

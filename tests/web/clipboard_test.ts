@@ -23,7 +23,7 @@ for (const [text, expected] of CASES) {
   });
 }
 
-Deno.test("cells that are copied are pasted as they were", () => {
+Deno.test("copied cells are pasted unchanged", () => {
   const random = new Random(7);
   const characters = ["a", '"', "\t", "\n", "\r\n", " ", "5"];
   for (let round = 0; round < 2_000; round++) {

@@ -22,7 +22,7 @@ Deno.test("a delivery is signed as Standard Webhooks defines it", async () => {
   assertEquals(signature, new Webhook(SECRET).sign("id", at, body));
 });
 
-Deno.test("a request is written for a shell", () => {
+Deno.test("a request is shown as a shell command", () => {
   assertEquals(
     asCurl("https://a.example/", { "webhook-id": "1" }, "it's", "xml"),
     "curl -i 'https://a.example/' \\\n" +
@@ -31,7 +31,7 @@ Deno.test("a request is written for a shell", () => {
   );
 });
 
-Deno.test("an event is shown as it is delivered, and no other for it", async () => {
+Deno.test("an event is shown as delivered, and never another one", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const post = async (reference: string) => {
     const answer = await app.call("/operator_api/events", {
@@ -56,7 +56,7 @@ Deno.test("an event is shown as it is delivered, and no other for it", async () 
   assertEquals(await load(other, "json"), null);
 });
 
-Deno.test("a test event is shown as it is delivered", () => {
+Deno.test("a test event is shown as delivered", () => {
   const event = {
     test: true,
     id: "01a1f8a9-54fb-75a4-9674-000000000003",

@@ -51,7 +51,7 @@ for (
     ["Название\nСиняя кружка\n", "windows-1251"],
   ] as const
 ) {
-  Deno.test(`${JSON.stringify(text)} in ${encoding} is asked for first`, () => {
+  Deno.test(`the page asks for the encoding of ${JSON.stringify(text)} in ${encoding} first`, () => {
     const bytes = encoded(text, encoding);
     assertEquals(decodeAs(bytes, encoding), text);
     const { all, likely } = decodeText(bytes).encodings!;
@@ -79,7 +79,7 @@ for (
   });
 }
 
-Deno.test("Unicode is no question, and UTF-8 with a broken byte is one", () => {
+Deno.test("Unicode needs no question; UTF-8 with a broken byte does", () => {
   const bytes = new TextEncoder().encode(POLISH);
   assertEquals(decodeText(bytes.buffer).encodings, null);
   assertEquals(
@@ -100,7 +100,7 @@ Deno.test("words that encodings read differently are shown", () => {
   });
 });
 
-Deno.test("a name of Google's in a feed wins over that of the feed itself", () => {
+Deno.test("in a feed, Google's element wins over the feed's own", () => {
   const item = "<g:id>1</g:id><title>Buy now</title><g:title>Mug</g:title>";
   const table = tableOfFeed(
     `<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item>${item}` +
@@ -151,7 +151,7 @@ for (
   const declaration of ["", '<?xml version="1.0" encoding="UTF-8"?>']
     .concat('<?xml version="1.0" encoding="unknown-1"?>')
 ) {
-  Deno.test(`a feed in a code page, not as ${declaration}, is a question`, () => {
+  Deno.test(`a feed in a code page other than ${declaration} is a question`, () => {
     const bytes = encoded(feed(declaration), "windows-1250");
     const kind = fileKindOf("feed.xml", bytes);
     const { encodings } = (kind as { decoded: DecodedText }).decoded;

@@ -804,7 +804,7 @@ function written(product: Product, images: string): Expected {
 
 for (const one of EXPORTS) {
   browserTest(
-    `the export ${one.file} is stored as a person reads it`,
+    `the export ${one.file} is stored as a person would read it`,
     async (openTab) => {
       await using host = new ImageHost();
       await using app = await boot({ config: { roles: ["api"] } });

@@ -75,7 +75,7 @@ for (const [csv, expected] of CASES) {
   });
 }
 
-Deno.test("an answer changes what it says, and not the table that it was given", () => {
+Deno.test("an answer changes only its question's values, and not the original table", () => {
   const source = sourceOf(
     "SKU;Title;Price (SEK);Stock\nA;Mug;5;-\n;Bowl;6;2\nSum;;11;2\n",
   );
@@ -94,7 +94,7 @@ Deno.test("an answer changes what it says, and not the table that it was given",
   assertEquals(dash.apply(source)!.table.rows[0][3], "0");
 });
 
-Deno.test("a question is asked until it has an answer, whatever is mapped then", () => {
+Deno.test("a question stays until it has an answer, whatever the mapping", () => {
   const source = sourceOf("SKU;Title;Price (SEK)\nA;Mug;1.299\n");
   const [question] = finish(findingsIn(source))
     .filter(({ isQuestion }) => isQuestion);

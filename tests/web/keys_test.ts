@@ -60,22 +60,25 @@ browserTest(
   },
 );
 
-browserTest("the page: a key signs in that lacks scopes", async (openTab) => {
-  await using app = await boot(OPERATOR);
-  const { key } = await app.client().addOwnKey({
-    key: { scopes: ["products"] },
-  });
-  await using tab = await openTab();
-  const { page } = tab;
-  await signInByHand(tab, app.url, key.api_key);
-  await page.getByRole("link", { name: "Products", exact: true }).click();
-  await page.getByText("There are no products yet.").waitFor();
-  await page.getByRole("link", { name: "Webhooks", exact: true }).click();
-  await page.getByText("lacks the scope read or webhooks").first().waitFor();
-});
+browserTest(
+  "the page: a key that lacks scopes can sign in",
+  async (openTab) => {
+    await using app = await boot(OPERATOR);
+    const { key } = await app.client().addOwnKey({
+      key: { scopes: ["products"] },
+    });
+    await using tab = await openTab();
+    const { page } = tab;
+    await signInByHand(tab, app.url, key.api_key);
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    await page.getByText("There are no products yet.").waitFor();
+    await page.getByRole("link", { name: "Webhooks", exact: true }).click();
+    await page.getByText("lacks the scope read or webhooks").first().waitFor();
+  },
+);
 
 browserTest(
-  "the page: the operator hands out a key with an end",
+  "the page: the operator creates a key with an expiry",
   async (openTab) => {
     await using app = await boot(OPERATOR);
     await using tab = await openTab();

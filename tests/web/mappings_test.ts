@@ -24,7 +24,7 @@ async function namesIn(client: Client): Promise<Set<string>> {
   return new Set(mappings.map(({ name }) => name));
 }
 
-Deno.test("kept columns: where no more are kept, the oldest make room", async () => {
+Deno.test("stored mappings: at the limit the oldest are deleted", async () => {
   await using app = await boot();
   const client = app.client();
   await fill(client);
@@ -38,7 +38,7 @@ Deno.test("kept columns: where no more are kept, the oldest make room", async ()
   assertEquals(targets, chosen.targets);
 });
 
-Deno.test("kept columns: no other error deletes any", async () => {
+Deno.test("stored mappings: other errors delete none", async () => {
   await using app = await boot();
   const client = app.client();
   await fill(client);

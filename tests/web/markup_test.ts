@@ -63,7 +63,7 @@ Deno.test("a document on one line gets a line for each element", () => {
   assertEquals(laidOut(DOCUMENT), DOCUMENT, "short lines stay");
 });
 
-Deno.test("broken documents are gone through once", () => {
+Deno.test("broken documents are read in one pass", () => {
   for (const broken of ["<!--", "<a b='", "<", "</x>", "<a>", '<a b="<']) {
     new Finder(broken.repeat(50_000)).find(problem({ product: 1, line: 1 }));
   }

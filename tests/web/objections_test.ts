@@ -33,14 +33,14 @@ Deno.test("corrected products replace no others unasked", async () => {
   );
 });
 
-Deno.test("what is no document of products has none", () => {
+Deno.test("a text that is no document of products has no products", () => {
   for (const text of ["{", "{}", '{"products":{}}', "<products>", "a"]) {
     assertEquals(productsIn(text), []);
   }
   assertEquals(productsIn('{"products":[null]}').length, 1);
 });
 
-Deno.test("a title is another one without half of the words", () => {
+Deno.test("titles that share too few words count as different", () => {
   const cases: [string, string, boolean][] = [
     ["Bettwäsche blau 135 x 200", "Tasse blau 0,3 l", true],
     ["Blue mug with a handle", "Mug blue", false],

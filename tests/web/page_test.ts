@@ -59,7 +59,7 @@ function watchJumps(page: Page): Promise<() => Promise<number>> {
   `).then(() => () => page.evaluate<number>("globalThis.jumped"));
 }
 
-test("a file is checked, uploaded and watched to its end", async (openTab) => {
+test("a file is checked, uploaded and followed to its end", async (openTab) => {
   await using host = new ImageHost();
   await using app = await bootWithImages();
   await using tab = await openTab();
@@ -424,7 +424,7 @@ test("a failing webhook is shown as such, recovers, and gets a secret of its own
 
 const HOSTILE = `"><img src=x onerror="pwned=1"><script>pwned=1</script>`;
 
-test("what a seller writes is shown, never run", async (openTab) => {
+test("a seller's text is shown, never executed", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -457,7 +457,7 @@ test("what a seller writes is shown, never run", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
-test("an upload that does not exist is an error, and nothing is awaited", async (openTab) => {
+test("an upload that does not exist is an error, and the page does not wait", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -467,7 +467,7 @@ test("an upload that does not exist is an error, and nothing is awaited", async 
   assertEquals(await page.getByText("Loading…").count(), 0);
 });
 
-test("what somebody else changed meanwhile is replaced only knowingly", async (openTab) => {
+test("another user's change is replaced only after confirmation", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -606,7 +606,7 @@ test("all fields of a product are changed in one form, and one is written", asyn
   assertEquals(tab.faults, []);
 });
 
-test("products are paged both ways, put in order and found by their address", async (openTab) => {
+test("products are paged in both directions, sorted, and found by their address", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -635,7 +635,7 @@ test("products are paged both ways, put in order and found by their address", as
   assertEquals(tab.faults, []);
 });
 
-test("a product is deleted once one is sure", async (openTab) => {
+test("a product is deleted after confirmation", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -657,7 +657,7 @@ test("a product is deleted once one is sure", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
-test("products that changed since a file was checked are told, and nothing is stored", async (openTab) => {
+test("products changed since a file was checked are shown, and nothing is stored", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -691,7 +691,7 @@ test("products that changed since a file was checked are told, and nothing is st
   assertEquals(tab.faults, []);
 });
 
-test("an import is undone after a look at what that does", async (openTab) => {
+test("an import is undone after a preview", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -772,7 +772,7 @@ test("after a refusal the valid products are uploaded, and the others downloaded
   assertEquals(await button.count(), 0);
 });
 
-test("a product shows its former prices as a line and as a table", async (openTab) => {
+test("a product shows its former prices as a chart and as a table", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -821,7 +821,7 @@ async function replaceKeys(app: TestApp): Promise<string> {
   return apiKey;
 }
 
-test("a key that is revoked in the middle loses no file", async (openTab) => {
+test("revoking the key in the middle loses no file", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -845,7 +845,7 @@ test("a key that is revoked in the middle loses no file", async (openTab) => {
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
-test("what was typed into the form of a product is kept until it is saved or discarded", async (openTab) => {
+test("text in a product's form is kept until saved or discarded", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -945,7 +945,7 @@ test("signing out leaves nothing to the next user", async (openTab) => {
   assertEquals(await page.getByText("catalogue.xml").count(), 0);
 });
 
-test("a file that was checked is checked anew after the key has ended", async (openTab) => {
+test("a checked file is checked again after the key has expired", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -963,7 +963,7 @@ test("a file that was checked is checked anew after the key has ended", async (o
   await figure.getByText("0").waitFor();
 });
 
-test("an upload whose answer is lost is not done twice", async (openTab) => {
+test("an upload whose answer is lost is not repeated", async (openTab) => {
   await using host = new ImageHost();
   await using first = await bootWithImages();
   await using proxy = new TcpProxy(first.url);
@@ -1059,7 +1059,7 @@ test("a list that is reloaded keeps the pages that were opened", async (openTab)
   assertEquals(await rows.count(), 53);
 });
 
-test("the operator makes a seller, limits it, hands out keys and takes them back", async (openTab) => {
+test("the operator creates a seller, limits it, and creates and revokes keys", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -1118,7 +1118,7 @@ test("the operator makes a seller, limits it, hands out keys and takes them back
   assertEquals(tab.faults, []);
 });
 
-test("the operator sees a seller's deliveries, those that failed by the address", async (openTab) => {
+test("the operator sees a seller's deliveries, and the failed ones by their address", async (openTab) => {
   await using sink = new WebhookSink(() => new Response(null, { status: 410 }));
   await using app = await bootPage();
   await using tab = await openTab();
@@ -1159,7 +1159,7 @@ test("the operator sees a seller's deliveries, those that failed by the address"
   assertEquals(tab.faults, []);
 });
 
-test("a refused upload stands in the seller's history, and the operator sees it", async (openTab) => {
+test("a refused upload is in the seller's history, and the operator sees it", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -1199,7 +1199,7 @@ test("a refused upload stands in the seller's history, and the operator sees it"
   assertEquals(tab.faults, []);
 });
 
-test("a part of the page that cannot be loaded is named, and comes with a reload", async (openTab) => {
+test("a module of the page that fails to load is named, and a reload loads it", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -1220,7 +1220,7 @@ test("a part of the page that cannot be loaded is named, and comes with a reload
   assertEquals(tab.faults, []);
 });
 
-test("a wrong key is refused with what helps to report it", async (openTab) => {
+test("a wrong key is refused with details for a report", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -1234,7 +1234,7 @@ test("a wrong key is refused with what helps to report it", async (openTab) => {
   );
 });
 
-test("a view that comes too early for the rate limit waits", async (openTab) => {
+test("a view beyond the rate limit waits", async (openTab) => {
   // Two requests at once, then one every two seconds.
   await using app = await bootPage({ config: { rateLimit: 29 } });
   await using tab = await openTab();

@@ -37,7 +37,7 @@ function asked(csv: string, chosen: Partial<ChosenColumns> = {}) {
   return { questions: questions.map(({ text }) => text), after };
 }
 
-Deno.test("what is clear is not asked", () => {
+Deno.test("clear values raise no question", () => {
   for (
     const csv of [
       "sku;price;stock\nA;12,90;3\nB;1.299,00;1200\n",
@@ -53,7 +53,7 @@ Deno.test("what is clear is not asked", () => {
   }
 });
 
-Deno.test("the unit of an earlier file is asked for, where this one does not say it", () => {
+Deno.test("the page asks whether the unit of an earlier file applies, if this file has none", () => {
   const units = { Weight: "kg", Price: "1/100" };
   const { questions, after } = asked("sku;Weight\nA;2\n", { units });
   assertEquals(questions.length, 1);
@@ -68,7 +68,7 @@ Deno.test("the unit of an earlier file is asked for, where this one does not say
   assertEquals(cents.after("whole amounts", "price"), ["1290"]);
 });
 
-Deno.test("numbers whose sign may be of thousands or of decimals are asked for", () => {
+Deno.test("the page asks about numbers whose separator may be of thousands or decimals", () => {
   const stock = asked("sku;price;stock\nA;12,90;10,000\nB;9,90;5,000\n");
   assertEquals(stock.questions, ["stock: does 10,000 mean 10000, or 10?"]);
   assertEquals(stock.after("10", "quantity"), ["10", "5"]);
@@ -91,7 +91,7 @@ Deno.test("numbers whose sign may be of thousands or of decimals are asked for",
   assertStringIncludes(both[0], "price has 1.299 and 1,299");
 });
 
-Deno.test("parts of a gram are asked for, but those of a conversion", () => {
+Deno.test("the page asks about fractions of a gram, except from a conversion", () => {
   const { questions, after } = asked(
     "sku;Gewicht (kg)\nA;0,2855\nB;0,35\nC;1.5 g\n",
   );
@@ -112,7 +112,7 @@ Deno.test("parts of a gram are asked for, but those of a conversion", () => {
   ]);
 });
 
-Deno.test("tax classes are told from rates", () => {
+Deno.test("tax classes are distinguished from rates", () => {
   const { questions } = asked("sku;MwSt\nA;1\nB;2\nC;0\n");
   assertEquals(questions.length, 1);
   assertStringIncludes(questions[0], "MwSt is 0, 1, 2");
@@ -131,7 +131,7 @@ for (
     ["01. Feb", "1-Feb", "Feb-26", "05. Mrz", "01.02.2026", "2026-02-01"],
   )
 ) {
-  Deno.test(`the SKU ${sku} is asked for`, () => {
+  Deno.test(`the page asks about the SKU ${sku}`, () => {
     const { questions } = asked(`sku;title\n${sku};Mug\nA;Cup\n`);
     assertEquals(questions.length, 1);
     assertStringIncludes(questions[0], `1 article number such as ${sku}`);
@@ -160,7 +160,7 @@ for (
     ["Actieprijs vanaf", "01-12-2026"],
   ]
 ) {
-  Deno.test(`a sale price with a date under ${header} is asked for`, () => {
+  Deno.test(`the page asks about a sale price with a date under ${header}`, () => {
     const { questions, after } = asked(
       `sku;price;sale price;${header}\nA;10;8;${date}\nB;10;9;\n`,
     );
@@ -171,12 +171,12 @@ for (
   });
 }
 
-Deno.test("a sale without a date is none with one", () => {
+Deno.test("a sale price without a date is not one with a date", () => {
   const csv = "sku;price;sale price;Sale to\nA;9;8;0000-00-00\nB;9;;1.2.2026\n";
   assertEquals(asked(csv).questions, []);
 });
 
-Deno.test("a sale price without a price is asked for", () => {
+Deno.test("the page asks about a sale price without a price", () => {
   const { questions, after } = asked("sku;price;sale price\nA;10;8\nB;;9\n");
   assertEquals(questions, [
     "1 sale price without a price would become the price.",
@@ -188,7 +188,7 @@ Deno.test("a sale price without a price is asked for", () => {
   assertEquals(alone.after("Leave 1 out", "price"), [undefined]);
 });
 
-Deno.test("a recommended price is asked for where it is the only one", () => {
+Deno.test("the page asks about a recommended price if it is the only price", () => {
   for (
     const name of [
       "UVP",
@@ -207,7 +207,7 @@ Deno.test("a recommended price is asked for where it is the only one", () => {
   assertEquals(asked("sku;Regular price\nA;8\n").questions, []);
 });
 
-Deno.test("a recommended price beside a sale is counted, as the price takes its place", () => {
+Deno.test("a recommended price beside a sale price is counted, because the price replaces it", () => {
   const table = finish(
     readTable("sku;price;UVP;sale price\nA;10;12;8\nB;9;9;\n", countKnownNames),
   );
@@ -215,7 +215,7 @@ Deno.test("a recommended price beside a sale is counted, as the price takes its 
   assertEquals(finish(checkRows(table, mapping)).replaced, 1);
 });
 
-Deno.test("of several columns that may be a field, it is asked which one it is", () => {
+Deno.test("the page asks which of several possible columns is a field", () => {
   for (
     const [csv, text, label, field, expected] of [
       [
@@ -267,7 +267,7 @@ Deno.test("another column of the price has another currency", () => {
   assertEquals(mappingFor(table, chosen).values.currency, "EUR");
 });
 
-Deno.test("what another column says is not for sale is asked for", () => {
+Deno.test("the page asks about rows that another column marks as not for sale", () => {
   const paused = (csv: string) => {
     const { questions, after } = asked(`${csv}\n`);
     assertEquals(questions.length, 1, csv);
@@ -318,7 +318,7 @@ Deno.test("what another column says is not for sale is asked for", () => {
   }
 });
 
-Deno.test("a price for many pieces, or without VAT, is asked for", () => {
+Deno.test("the page asks about a price for many pieces or without VAT", () => {
   for (
     const [name, usual, other] of [
       ["Preiseinheit", "1", "100"],
@@ -339,7 +339,7 @@ Deno.test("a price for many pieces, or without VAT, is asked for", () => {
   assertEquals(asked(net).questions, []);
 });
 
-Deno.test("an amount of money under another name is asked for", () => {
+Deno.test("the page asks about an amount of money under another name", () => {
   for (const name of ["Händlerpreis", "Versandkosten", "c"]) {
     const csv = `sku;${name}\nA;4,90 €\nB;5,90 €\n`;
     assertEquals(asked(csv).questions, [
@@ -349,14 +349,14 @@ Deno.test("an amount of money under another name is asked for", () => {
   }
 });
 
-Deno.test("amounts of VAT are told from rates", () => {
+Deno.test("amounts of VAT are distinguished from rates", () => {
   const rows = [20, 10, 4, 2, 8, 1.5, 3].map((vat, i) => `A${i};${vat}\n`);
   const { questions } = asked(`sku;VAT\n${rows.join("")}`);
   assertEquals(questions.length, 1);
   assertStringIncludes(questions[0], "7 different values");
 });
 
-Deno.test("letters that were broken before are asked for", () => {
+Deno.test("the page asks about letters broken by an earlier program", () => {
   for (
     const word of ["GrÃ¶ÃŸe", "Gr\ufffd\ufffde", "Gr??e", "CafÃ©", "5Â°"]
       .concat("Itâ€™s", "Å\u0081Ã³dÅº")
@@ -381,7 +381,7 @@ Deno.test("letters that were broken before are asked for", () => {
   }
 });
 
-Deno.test("a row that adds up the others is asked for", () => {
+Deno.test("the page asks about a row that sums the others", () => {
   for (
     const row of [
       "Summe:;;5;1",
@@ -403,7 +403,7 @@ Deno.test("a row that adds up the others is asked for", () => {
   }
 });
 
-Deno.test("several SKUs in one cell are asked for", () => {
+Deno.test("the page asks about several SKUs in one cell", () => {
   const { questions, after } = asked(
     'sku,price\n"M-R,M-B",5\nC-1,6\n"A,1",7\n',
   );
@@ -412,7 +412,7 @@ Deno.test("several SKUs in one cell are asked for", () => {
   assertEquals(after("Leave 1 row out", "price"), ["6", "7"]);
 });
 
-Deno.test("what is in stock without a quantity is asked for", () => {
+Deno.test("the page asks about products in stock without a quantity", () => {
   const { questions, after } = asked(
     "sku;quantity;availability\nA;0;in_stock\nB;0;out_of_stock\nC;1;in_stock\n" +
       "D;;in_stock\nE;0.000;ja\n",

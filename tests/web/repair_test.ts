@@ -16,7 +16,7 @@ function offeredFor(header: string, value: string): string[] {
   return remediesOf(sheet, flaw).map(({ text }) => text);
 }
 
-Deno.test("a number is offered alone where the rest of the cell means nothing", () => {
+Deno.test("a number is offered by itself if the rest of the cell means nothing", () => {
   assertEquals(offeredFor("Quantity", "10 pcs."), ["10"]);
   assertEquals(offeredFor("Price", "12,90 / "), ["12.90"]);
   assertEquals(offeredFor("Quantity", "10 Stück"), ["10"]);
@@ -33,7 +33,7 @@ Deno.test("a share of 1 as VAT rate is offered in percent", () => {
   assertEquals(offeredFor("MwSt", "0,055"), ["5.5"]);
 });
 
-Deno.test("what is wrong with a weight is told in the unit of its column", () => {
+Deno.test("problems of a weight are reported in the unit of its column", () => {
   const problemOf = (header: string, value: string) => {
     const table = finish(
       readTable(`SKU;${header}\nA-1;${value}\n`, countKnownNames),

@@ -38,7 +38,7 @@ async function skusIn(
 }
 
 browserTest(
-  "the page: an operator reviews with J, K, A and R, what changed side by side",
+  "the page: an operator reviews with J, K, A and R, and sees changes side by side",
   async (openTab) => {
     await using host = new ImageHost();
     await using app = await start();

@@ -39,7 +39,7 @@ Deno.test("the page needs no key and allows nothing from elsewhere", async () =>
   assert(!/<script(?![^>]*src=)|<style|style=|\son\w+=/.test(text), text);
 });
 
-Deno.test("what the page loads is kept for ever, under a name of its content", async () => {
+Deno.test("the page's files are cached forever, under names from their content", async () => {
   await using app = await boot();
   const first = assetsOf((await get(app, "/")).text);
   const all = new Set(first);
@@ -58,7 +58,7 @@ Deno.test("what the page loads is kept for ever, under a name of its content", a
   );
 });
 
-Deno.test("a page that is known already is not sent again", async () => {
+Deno.test("a page that the browser has is not sent again", async () => {
   await using app = await boot();
   const first = await get(app, "/");
   assertEquals(first.headers.get("cache-control"), "no-cache");
@@ -97,7 +97,7 @@ Deno.test("the first view has less than 32 KB, compressed", async () => {
   assertLess(size, 32 * 1_024);
 });
 
-Deno.test("only a sandbox tells its page a key", async () => {
+Deno.test("only a sandbox gives its page a key", async () => {
   await using app = await boot();
   assert(!(await get(app, "/")).text.includes("sandbox"));
   await using folder = await temporaryFolder();

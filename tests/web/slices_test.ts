@@ -42,7 +42,7 @@ Deno.test("a slice ends at the first pause after its time, and the page rests", 
   assertEquals(events.join(" "), "5 10 15 rest 1 50 rest 3");
 });
 
-Deno.test("what is not wanted any more ends at its next pause", async () => {
+Deno.test("cancelled work ends at its next pause", async () => {
   const left = new AbortController();
   let steps = 0;
   function* work(): SlicedWork<string> {
@@ -61,7 +61,7 @@ Deno.test("what is not wanted any more ends at its next pause", async () => {
   assert(steps < 10, "not even begun");
 });
 
-Deno.test("a long table is read, checked and made into a document with many pauses", () => {
+Deno.test("a long table is read, checked and converted to a document with many pauses", () => {
   const lines = Array.from(
     { length: ROWS },
     (_, n) => `A-${n};"Mug ""${n}""";5`,
@@ -96,7 +96,7 @@ Deno.test("problems of a long document are found with many pauses", () => {
   assert(pauses >= ROWS * 6 / 250, `${pauses} pauses`);
 });
 
-Deno.test("what is read does not depend on where the reader pauses", () => {
+Deno.test("the result of a read does not depend on where the reader pauses", () => {
   const random = new Random(1);
   const pick = <T>(values: readonly T[]) => values[random.below(values.length)];
   const TEXTS = ["a", "", "a;b", 'say "hi"', "two\nlines", "x, y", "\r\n;"];
@@ -115,7 +115,7 @@ Deno.test("what is read does not depend on where the reader pauses", () => {
   }
 });
 
-Deno.test("a flaw far down is told with its row", () => {
+Deno.test("a flaw far down is reported with its row", () => {
   const lines = Array.from({ length: 700 }, (_, n) => `A-${n};Mug`);
   const flawOf = (line: string) => {
     const text = ["sku;title", ...lines, line, ...lines].join("\n");

@@ -43,7 +43,7 @@ function gatheredAtOnce(table: Table) {
   return finish(gatherTable(table));
 }
 
-Deno.test("columns are told by their names", () => {
+Deno.test("columns are recognized by their names", () => {
   const { mapping } = mapped(
     "Article number,Name,Price,Currency,EAN,Stock,Image 1,Image 2,attribute: color,Shelf\n1,2,3,4,5,6,7,8,9,10\n",
   );
@@ -75,7 +75,7 @@ Deno.test("long numbers that were rounded are found before anything is sent", ()
   assertEquals(problemsOf("sku;EAN\nA-1;40063813\n").rounded, null);
 });
 
-Deno.test("SKUs that look like one are told before anything is sent", () => {
+Deno.test("SKUs that look alike are reported before anything is sent", () => {
   const alikeIn = (...skus: string[]) =>
     problemsOf(`SKU;Title\n${skus.map((sku) => `${sku};Mug`).join("\n")}\n`)
       .similarSkus;
@@ -104,7 +104,7 @@ function rowOf(
   );
 }
 
-Deno.test("columns of other shops are what they are there", () => {
+Deno.test("columns of other shops keep their meaning there", () => {
   const other = { Name: "Mug", Price: "12.90" };
   const more = { title: "Mug", price: "12.90" };
   for (
@@ -140,7 +140,7 @@ Deno.test("columns of other shops are what they are there", () => {
   assertEquals(gross, { price: "12.90", currency: "EUR" });
 });
 
-Deno.test("a SKU stands in the column of that name", () => {
+Deno.test("the SKU is taken from the column of that name", () => {
   const { mapping } = mapped("Order number,SKU,Item name\n1001,A,Mug\n");
   assertEquals(mapping.targets, ["", "sku", "title"]);
   const shopware = mapped(
@@ -153,7 +153,7 @@ Deno.test("a SKU stands in the column of that name", () => {
   );
 });
 
-Deno.test("weights have the units that stand beside them", () => {
+Deno.test("weights have the units written beside them", () => {
   const { table } = gatheredAtOnce(
     tableOf("sku;weight;Weight unit\nA;350;g\nB;1.2;kg\nC;5 oz;g\nD;2;\n"),
   );
@@ -164,7 +164,7 @@ Deno.test("weights have the units that stand beside them", () => {
   );
 });
 
-Deno.test("a sale price that is not on sale is left out", () => {
+Deno.test("a sale price outside of its sale is left out", () => {
   const table = tableOf(
     "SKU,Price,Sale Price,On Sale\nA,12.90,9.90,No\nB,12.90,9.90,Yes\nC,5,,No\n",
   );
@@ -173,7 +173,7 @@ Deno.test("a sale price that is not on sale is left out", () => {
   assertEquals(note, "1 sale price is left out: it is not on sale now.");
 });
 
-Deno.test("a sale that is off is left out under names in small letters", () => {
+Deno.test("a sale that is off is left out, even with lower-case column names", () => {
   const table = tableOf(
     "sku;price;sale price;on sale\nA;12;9;no\nB;12;9;yes\n",
   );
@@ -202,7 +202,7 @@ for (
   });
 }
 
-Deno.test("a price without VAT is none in further languages", () => {
+Deno.test("a price without VAT is recognized in further languages", () => {
   for (
     const name of [
       "Prezzo IVA esclusa",
@@ -217,7 +217,7 @@ Deno.test("a price without VAT is none in further languages", () => {
   }
 });
 
-Deno.test("a row below the names may belong to them", () => {
+Deno.test("a row below the header may belong to it", () => {
   const { table, note } = gatheredAtOnce(tableOf(
     "SKU;Name;Preis;;Gewicht;Bestand\n;;netto;brutto;kg;Stk\nA;Mug;10;11,9;0,3;5\n",
   ));
@@ -234,7 +234,7 @@ Deno.test("a row below the names may belong to them", () => {
   }
 });
 
-Deno.test("Wix names images by files, and a discount is told", () => {
+Deno.test("Wix: images are named by files, and a discount is reported", () => {
   const { table, note } = gatheredAtOnce(tableOf(
     "handleId,fieldType,name,productImageUrl,sku,price,visible,discountValue,inventory\n" +
       "p1,Product,Mug,a~mv2.jpg;b.png,M,9,true,10.0,InStock\n",
@@ -247,7 +247,7 @@ Deno.test("Wix names images by files, and a discount is told", () => {
   );
 });
 
-Deno.test("Wix: a surcharge is added as a spreadsheet program writes it, too", () => {
+Deno.test("Wix: a surcharge is added even in a spreadsheet program's format", () => {
   const { table, note } = gatheredAtOnce(tableOf(
     "handleId;fieldType;name;productImageUrl;sku;price;visible;discountValue;inventory;surcharge\n" +
       "p1;Product;Mug;;;9,50;true;10,0;InStock;\n" +
@@ -259,7 +259,7 @@ Deno.test("Wix: a surcharge is added as a spreadsheet program writes it, too", (
   assertStringIncludes(note, "1 discount cannot be sent");
 });
 
-Deno.test("variants of what is hidden are hidden", () => {
+Deno.test("variants of hidden products are hidden", () => {
   const stateOf = (csv: string, sku: string) => {
     const { table } = gatheredAtOnce(tableOf(csv));
     const mapping = mappingFor(table);
@@ -290,7 +290,7 @@ Deno.test("variants of what is hidden are hidden", () => {
   assertEquals(stateOf(shopify, "M"), "paused");
 });
 
-Deno.test("of several rows with names, the last one has those of the columns", () => {
+Deno.test("of several header rows the last one names the columns", () => {
   const rows = [
     ["TemplateType=home", "Version=2026", "Signature=x", "Only for us.", ""],
     ["Verkäufer-SKU", "Produktname", "Marke", "Preis", "Anzahl"],
@@ -331,7 +331,7 @@ for (const [header, cell, expected] of WEIGHTS) {
   });
 }
 
-Deno.test("a weight without any unit is told before anything is sent", () => {
+Deno.test("a weight without a unit is reported before anything is sent", () => {
   const of = (csv: string) => problemsOf(csv).bareWeight;
   assertEquals(of("sku;weight\nA;2 kg\nB;250\n"), "250");
   assertEquals(of("sku;weight\nA;2 kg\nB;0\nC;\n"), null);
@@ -439,7 +439,7 @@ for (const [header, expected] of HEADERS) {
   });
 }
 
-Deno.test("columns whose names say nothing are told by their values", () => {
+Deno.test("columns with meaningless names are recognized by their values", () => {
   const rows = [
     "A,4006381333931,https://a.example/1.png?x=1,SEK,149 SEK,https://a.example/a",
     "B,9780306406157,https://a.example/2.jpg,SEK,5 SEK,https://a.example/b",
@@ -460,7 +460,7 @@ Deno.test("columns whose names say nothing are told by their values", () => {
   }
 });
 
-Deno.test("an export of WooCommerce is read as a person reads it", async () => {
+Deno.test("an export of WooCommerce is read as a person would read it", async () => {
   const woo = {
     ID: "44",
     Type: "simple",
@@ -522,7 +522,7 @@ Deno.test("rows of Shopify's images and variants become products", () => {
   assertEquals(gatheredAtOnce(table).table, table, "once is enough");
 });
 
-Deno.test("variations of WooCommerce have what they lack from their parent", () => {
+Deno.test("variations of WooCommerce take missing values from their parent", () => {
   const { table, note } = gatheredAtOnce(tableOf([
     "ID;Type;SKU;Name;Is featured?;Description;Sale price;Regular price;Images;Parent",
     "1;variable;H;Hoodie;0;Warm;;;https://a.example/h.png;",
@@ -540,7 +540,7 @@ Deno.test("variations of WooCommerce have what they lack from their parent", () 
   assertEquals(gatheredAtOnce(plain), { table: plain, note: "" });
 });
 
-Deno.test("an export of Shopify is read as a person reads it", () => {
+Deno.test("an export of Shopify is read as a person would read it", () => {
   const shopify = {
     Handle: "mug",
     Title: "Mug",
@@ -577,7 +577,7 @@ Deno.test("an export of Shopify is read as a person reads it", () => {
   });
 });
 
-Deno.test("columns may have the names of what every object has", async () => {
+Deno.test("columns may be named like properties that every object has", async () => {
   const { mapping, table } = mapped(
     "sku,constructor,toString,__proto__\nA-1,2,3,4\n",
   );
@@ -607,7 +607,7 @@ Deno.test("a first line that names the separator is not the header", () => {
   assertEquals(tableOf("sep=;x\n1;2\n").header, ["sep=", "x"]);
 });
 
-Deno.test("values may stand between vertical bars", () => {
+Deno.test("values may be enclosed in vertical bars", () => {
   const { header, rows } = tableOf("sku|title|price\nA|Mug, red|5,00\n");
   assertEquals(header, ["sku", "title", "price"]);
   assertEquals(rows, [["A", "Mug, red", "5,00"]]);
@@ -619,7 +619,7 @@ Deno.test("a header that names few columns is no title", () => {
   assertStringIncludes(flaw ?? "", "Row 2 has more values");
 });
 
-Deno.test("a field that two columns hold is a problem", () => {
+Deno.test("a field in two columns is a problem", () => {
   const { mapping } = mapped("sku,title,Namn,a,b,image 1,image 2\n1,2,3,4,5\n");
   assertEquals(repeatedFields(mapping), []);
   const targets = mapping.targets.with(2, "title");
@@ -679,7 +679,7 @@ for (const [text, rows] of MARKS) {
   });
 }
 
-Deno.test("what may be one text or several rows is told with its row, and may be either", () => {
+Deno.test("a value that may be one text or several rows is reported with its row, and may be either", () => {
   const text = 'sku;title;qty\nA;"TV;5\nB;Cup;6\nC;TV 24";7\nD;Mug;8\n';
   assertEquals(tableOf(text).doubts, [2]);
   const { rows, doubts } = finish(readTable(text, countKnownNames, true));
@@ -698,7 +698,7 @@ Deno.test("a long table of texts that begin with a quotation mark is read in tim
   assertEquals(table.rows.at(-1), ["A39999", '"Big" mug', "5"]);
 });
 
-Deno.test("a line break without quotation marks may be in a text or end a row", () => {
+Deno.test("a line break outside quotation marks may belong to a text or end a row", () => {
   const header = "sku;title;description;price;qty\n";
   for (
     const [lines, text] of [
@@ -877,7 +877,7 @@ Deno.test("a hyphen clears a field, and an empty cell leaves it", async () => {
   assertStringIncludes(cleared, '<price currency="SEK">5</price>');
 });
 
-Deno.test("what is saved as CSV holds no formula", () => {
+Deno.test("a saved CSV has no formula", () => {
   assertEquals(
     csvOf([["a", 1, null], ["=1+1", 'x"y', ","]]),
     '\ufeffa,1,\r\n"\'=1+1","x""y",","\r\n',

@@ -40,7 +40,7 @@ function click(page: Page, name: string | RegExp): Promise<void> {
   return page.getByRole("button", { name }).click();
 }
 
-test("a row with the SKU of another one replaces nothing until it is meant", async (openTab) => {
+test("a row with the SKU of another one replaces nothing until confirmed", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -88,7 +88,7 @@ test("a row with the SKU of another one replaces nothing until it is meant", asy
   assertEquals(tab.faults, []);
 });
 
-test("a SKU typed here that another product has is confirmed first", async (openTab) => {
+test("an SKU typed here that another product has is confirmed first", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -111,7 +111,7 @@ test("a SKU typed here that another product has is confirmed first", async (open
   assertEquals(tab.faults, []);
 });
 
-test("what was confirmed of a row is asked again once a cell of it changes", async (openTab) => {
+test("a row's confirmation is asked again once one of its cells changes", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -135,7 +135,7 @@ test("what was confirmed of a row is asked again once a cell of it changes", asy
   assertEquals(tab.faults, []);
 });
 
-test("a row that would make another product of one that is stored is confirmed first", async (openTab) => {
+test("a row that would turn a stored product into another one is confirmed first", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -181,7 +181,7 @@ test("a row that would make another product of one that is stored is confirmed f
   assertEquals(tab.faults, []);
 });
 
-test("a SKU that differs from a stored one in capital letters alone is confirmed first", async (openTab) => {
+test("an SKU that differs from a stored one only in capital letters is confirmed first", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -257,7 +257,7 @@ test("a check of 60 rows beside many products takes a few requests", async (open
   assertEquals(tab.faults, []);
 });
 
-test("of a price that became a date, it is told what the price is now", async (openTab) => {
+test("for a price that became a date, the page shows the current price", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -276,7 +276,7 @@ test("of a price that became a date, it is told what the price is now", async (o
   assertEquals(tab.faults, []);
 });
 
-test("a SKU that lost its zeros or has an invisible character, and a price many times as high, are confirmed first", async (openTab) => {
+test("an SKU that lost its zeros or has an invisible character, and a price many times as high, are confirmed first", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -323,7 +323,7 @@ test("a SKU that lost its zeros or has an invisible character, and a price many 
   assertEquals(tab.faults, []);
 });
 
-test("what may be rows or one text is answered before anything is sent", async (openTab) => {
+test("whether a value is rows or one text is answered before anything is sent", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -359,7 +359,7 @@ test("what may be rows or one text is answered before anything is sent", async (
   assertEquals(tab.faults, []);
 });
 
-test("the encoding of a file is asked for, and may be chosen", async (openTab) => {
+test("the page asks for the encoding of a file, and it can be chosen", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -394,7 +394,7 @@ test("the encoding of a file is asked for, and may be chosen", async (openTab) =
   assertEquals(tab.faults, []);
 });
 
-test("the same SKU far apart in a long table is told before anything is stored", async (openTab) => {
+test("the same SKU far apart in a long table is reported before anything is stored", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -413,7 +413,7 @@ test("the same SKU far apart in a long table is told before anything is stored",
   assertEquals(tab.faults, []);
 });
 
-test("a long table goes on without the page, and has one row and one undo", async (openTab) => {
+test("a long table continues without the page, and has one row and one undo", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -443,7 +443,7 @@ test("a long table goes on without the page, and has one row and one undo", asyn
   assertEquals(tab.faults, []);
 });
 
-test("after a reload while a table is sent, it is said what became of it", async (openTab) => {
+test("after a reload while a table is sent, the page shows its outcome", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -481,7 +481,7 @@ test("after a reload while a table is sent, it is said what became of it", async
   assertEquals(tab.faults, []);
 });
 
-test("the unit of a weight is read from its header, or asked for", async (openTab) => {
+test("the unit of a weight comes from its header, or the page asks for it", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -524,7 +524,7 @@ test("the unit of a weight is read from its header, or asked for", async (openTa
   assertEquals(tab.faults, []);
 });
 
-test("what was chosen for columns is kept with the seller, and all rows may have one value", async (openTab) => {
+test("a seller's choice of columns is stored, and all rows may have one value", async (openTab) => {
   await using app = await bootPage();
   const take = async (page: Page, sku: string) => {
     await choose(page, `No.;Txt;Kr;Saldo\n${sku};Mug;149,00;3\n`, "price.csv");
@@ -632,7 +632,7 @@ test("products are saved as a file, and nothing changes when it is uploaded", as
   assertEquals(tab.faults, []);
 });
 
-test("what is missing is typed into its cell, and the file is handed back corrected", async (openTab) => {
+test("missing values are typed into their cells, and the corrected file is saved", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -801,7 +801,7 @@ test("a double click edits the cell of its first click", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
-test("in a list of prices a SKU that no product has is what is wrong", async (openTab) => {
+test("in a list of prices an unknown SKU is the problem", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -892,7 +892,7 @@ test("a value that is wrong in many rows is replaced in all of them", async (ope
   assertEquals(tab.faults, []);
 });
 
-test("rounded bar codes are left out at once, and not replaced by one", async (openTab) => {
+test("rounded bar codes are left out in one step, and not replaced by one value", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -910,7 +910,7 @@ test("rounded bar codes are left out at once, and not replaced by one", async (o
   assertEquals(tab.faults, []);
 });
 
-test("exports of shops are stored as the shop shows them, in three clicks", async (openTab) => {
+test("shop exports are stored as the shop shows them, in three clicks", async (openTab) => {
   await using host = new ImageHost();
   await using app = await bootPage();
   await using tab = await openTab();
@@ -990,7 +990,7 @@ test("exports of shops are stored as the shop shows them, in three clicks", asyn
   assertEquals(tab.faults, []);
 });
 
-test("a tax as a share and what formulas left are not stored as they are", async (openTab) => {
+test("a tax as a fraction and the residue of formulas are not stored as they are", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;

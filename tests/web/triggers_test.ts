@@ -5,7 +5,7 @@ import { browserTest } from "./browser.ts";
 import { signIn } from "./page.ts";
 
 browserTest(
-  "the page: a trigger's data are those of the operator, in XML and JSON",
+  "the page: a trigger's data are the operator's, in XML and JSON",
   async (openTab) => {
     await using app = await boot({ config: { operatorKey: "operator" } });
     const put = async (trigger: string, meaning: string) => {

@@ -129,7 +129,7 @@ Deno.test("a correction needs a check", () => {
   }
 });
 
-Deno.test("what was confirmed of a row does not hold once it is changed", () => {
+Deno.test("a row's confirmation is withdrawn when the row changes", () => {
   const confirmed = applyChange(tableUpload(), {
     name: "confirmed",
     skus: ["A", "B"],
@@ -144,7 +144,7 @@ Deno.test("what was confirmed of a row does not hold once it is changed", () => 
   assertEquals([...now.confirmed], ["B"]);
 });
 
-Deno.test("a change of a table changes no document, and the other way round", () => {
+Deno.test("a change of a table changes no document, and vice versa", () => {
   const { sheet } = tableUpload();
   const document = documentUpload();
   const ofTables: UploadChange[] = [
@@ -165,7 +165,7 @@ Deno.test("a change of a table changes no document, and the other way round", ()
   assertEquals(applyChange(table, { name: "text edited", text: "" }), table);
 });
 
-Deno.test("rows that an import left can be corrected, and not what it stored", () => {
+Deno.test("rows that an import left out can be corrected, but not those it stored", () => {
   const edited = edit(tableUpload(), [{ row: 0, column: 1, text: "Mug" }]);
   const stored = new Map([["00", "row 2"]]);
   const left = applyChange(edited, {

@@ -102,7 +102,7 @@ for (
   });
 }
 
-Deno.test("an archive tells how long its files are", () => {
+Deno.test("the size of an archive's files is known before unpacking", () => {
   const bytes = book({ A: [["a", "b"], ["c", "d"]] });
   const size = unpackedSize(bytes)!;
   assert(size > bytes.byteLength && size < 100_000, `${size}`);
@@ -123,7 +123,7 @@ function declaring(archive: ArrayBuffer, size: number): ArrayBuffer {
   return view.buffer;
 }
 
-test("what Excel saved is stored as it shows it, in three clicks", async (openTab) => {
+test("a file saved by Excel is stored as Excel shows it, in three clicks", async (openTab) => {
   await using app = await bootPage();
   for (const type of ["xlsx", "ods"] as const) {
     await using tab = await openTab();
@@ -169,7 +169,7 @@ test("what Excel saved is stored as it shows it, in three clicks", async (openTa
   }
 });
 
-test("another sheet is chosen, and the corrected file is a workbook again", async (openTab) => {
+test("another sheet can be chosen, and the corrected file is a workbook again", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -226,7 +226,7 @@ test("another sheet is chosen, and the corrected file is a workbook again", asyn
   assertEquals(tab.faults, []);
 });
 
-test("a currency in the format of a cell is that of its price, and of no other", async (openTab) => {
+test("a currency in a cell's format applies only to its own price", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -253,7 +253,7 @@ test("a currency in the format of a cell is that of its price, and of no other",
   assertEquals(tab.faults, []);
 });
 
-test("a cell that reaches over several rows is that of each", async (openTab) => {
+test("a cell that spans several rows is the value of each", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -336,7 +336,7 @@ function books(): WorkBook {
 }
 
 for (const [kind, made] of Object.entries(HIDING)) {
-  test(`what an ${kind} hides is asked for`, async (openTab) => {
+  test(`the page asks about what an ${kind} hides`, async (openTab) => {
     await using app = await bootPage();
     await using tab = await openTab();
     const { page } = tab;
@@ -363,7 +363,7 @@ for (const [kind, made] of Object.entries(HIDING)) {
   });
 }
 
-test("numbers that a spreadsheet program has rounded are told", async (openTab) => {
+test("numbers rounded by a spreadsheet program are reported", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;
@@ -377,7 +377,7 @@ test("numbers that a spreadsheet program has rounded are told", async (openTab) 
   assertEquals(tab.faults, []);
 });
 
-test("one that is damaged, unpacks to too much, or takes too long is refused", async (openTab) => {
+test("a workbook that is damaged, unpacks to too much or takes too long is refused", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;

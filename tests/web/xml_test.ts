@@ -37,7 +37,7 @@ Deno.test("the page reads a document as the service does", () => {
   assertEquals(outline(parseXml(TEXT)!), outline({ ...tree, attributes }));
 });
 
-Deno.test("a feed that was cut off is no table", () => {
+Deno.test("a truncated feed is no table", () => {
   const feed = '<rss xmlns:g="x"><channel><item><g:id>1</g:id></item>';
   assertEquals(tableOfFeed(feed), null);
   const whole = tableOfFeed(`${feed}</channel></rss>`);

@@ -20,7 +20,7 @@ function status(bench: WebhookBench, code: number): void {
   bench.sink.answering = () => new Response(null, { status: code });
 }
 
-bothEngines.test("a sweep deletes old deliveries, and still knows their references", async () => {
+bothEngines.test("a sweep deletes old deliveries but keeps their references", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const role = bench.start();
@@ -59,7 +59,7 @@ bothEngines.test("a sweep deletes old deliveries, and still knows their referenc
   assertNotEquals(await bench.emit("order-3", "order_paid"), unheard);
 });
 
-bothEngines.test("former secrets go when they do not sign any more", async () => {
+bothEngines.test("former secrets are deleted when they no longer sign", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const { db, deps, seller } = bench;

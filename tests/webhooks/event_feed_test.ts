@@ -72,7 +72,7 @@ async function list(
   };
 }
 
-bothEngines.test("a follower sees each event once, in an order that never changes, also when the clock jumps", async () => {
+bothEngines.test("a follower sees each event once, in an order that never changes, even when the clock jumps", async () => {
   const seed = seedFrom(Deno.env.get("SEED"));
   const random = new Random(seed);
   await using bench = await WebhookBench.open();
@@ -122,7 +122,7 @@ bothEngines.test("events without a number yet are listed in the order of their t
   );
 });
 
-bothEngines.test("events of a reference are found whatever their trigger, or of one", async () => {
+bothEngines.test("events of a reference are found for every trigger or for one", async () => {
   await using bench = await WebhookBench.open();
   await storeMany(bench, 12);
   await store(bench, "7", { createdAt: 2, trigger: "order_paid" });
@@ -144,7 +144,7 @@ bothEngines.test("an event behind many of another trigger is found", async () =>
   assertEquals(paid, { references: ["paid"], next: many + 1, last: many + 1 });
 });
 
-bothEngines.test("while nothing can be written, numbered events are listed, and events without a number are not an empty list", async () => {
+bothEngines.test("while nothing can be written, numbered events are listed, and unnumbered ones do not give an empty list", async () => {
   await using bench = await WebhookBench.open();
   const full = new DbError("full", "full on purpose");
   const readonly: Db = Object.assign(Object.create(bench.db), {
@@ -184,7 +184,7 @@ function takeNumbers({ db, seller }: WebhookBench, count: number) {
   });
 }
 
-bothEngines.test("events without a number of a copied database are listed behind those that have one", async () => {
+bothEngines.test("unnumbered events of a copied database are listed after the numbered ones", async () => {
   await using bench = await WebhookBench.open();
   for (const reference of ["1", "2", "3"]) await store(bench, reference);
   await list(bench, ALL);

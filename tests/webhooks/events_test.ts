@@ -22,7 +22,7 @@ function draftOf(reference: string): EventDraft {
   };
 }
 
-bothEngines.test("event and delivery are one write, or none", async () => {
+bothEngines.test("an event and its delivery are stored in one write, or neither is", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const first = await bench.emit("order-1");
@@ -47,7 +47,7 @@ bothEngines.test("event and delivery are one write, or none", async () => {
   assertEquals(bench.signals.deliveries.count, woken);
 });
 
-bothEngines.test("one reference can be another event for another trigger or seller", async () => {
+bothEngines.test("the same reference is a separate event for another trigger or seller", async () => {
   await using bench = await WebhookBench.open();
   const first = await bench.emit("order-1", "order_created");
   const second = await bench.emit("order-1", "order_paid");
@@ -57,7 +57,7 @@ bothEngines.test("one reference can be another event for another trigger or sell
   assertEquals((await rows(bench, "events")).length, 2);
 });
 
-bothEngines.test("changes between the reading of an event and its write count", async () => {
+bothEngines.test("changes between the parsing of an event and its write count", async () => {
   await using bench = await WebhookBench.open();
   /** Sends an event; `between` runs before its first write. */
   const handIn = (reference: string, between: (tx: Tx) => Promise<unknown>) => {
@@ -90,7 +90,7 @@ bothEngines.test("changes between the reading of an event and its write count", 
   );
 });
 
-bothEngines.test("an event is handed in again when nobody knows whether it was stored", async () => {
+bothEngines.test("an event whose storing is unknown can be sent again", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const unsure = new DbError("unsure", "broken on purpose");

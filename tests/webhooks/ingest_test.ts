@@ -153,7 +153,7 @@ contract.test("an event without a webhook is recorded, never delivered later", a
   ]);
 });
 
-contract.test("one reference at the same moment is one event", async () => {
+contract.test("equal references at the same moment are one event", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   await register(app, sink);
@@ -195,7 +195,7 @@ bothForms.test("all problems of an event are reported at once", async () => {
   assertEquals(await count(app, "events"), 0);
 });
 
-Deno.test("data that would mean something else elsewhere is refused", async () => {
+Deno.test("data that other parsers would read differently is refused", async () => {
   await using app = await start();
   const nested = (depth: number) => "<a>".repeat(depth) + "</a>".repeat(depth);
   const refused = [
@@ -259,7 +259,7 @@ bothForms.test("without an operator key there is no operator API", async () => {
   assertEquals([answer.status, codeOf(answer)], [404, "not_found"]);
 });
 
-contract.test("no bulk outcome and no attribute update leaves an event", async () => {
+contract.test("bulk uploads and attribute updates create no event", async () => {
   await using sink = new WebhookSink();
   await using app = await start();
   for (
@@ -290,7 +290,7 @@ contract.test("no bulk outcome and no attribute update leaves an event", async (
   assertEquals(sink.received.length, 0);
 });
 
-contract.test("nothing that bulk is made of can reach the store of events", async () => {
+contract.test("no module of bulk uploads can reach the store of events", async () => {
   const root = new URL("../../src/", import.meta.url);
   const reached = new Set<string>();
   const follow = async (url: URL): Promise<void> => {

@@ -74,7 +74,7 @@ contract.test("webhooks and deliveries of another seller cannot be tested or rep
   assertEquals(sink.received.length, 1);
 });
 
-contract.test("held deliveries stay held, and a removed webhook gets nothing", async () => {
+contract.test("held deliveries stay held, and a removed webhook gets no delivery", async () => {
   await using sink = new WebhookSink();
   await using app = await bootDelivering();
   await register(app, sink);

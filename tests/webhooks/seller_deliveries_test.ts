@@ -4,7 +4,7 @@ import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { bothEngines } from "../support/engine.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 
-bothEngines.test("deliveries in a state are found behind many others, a bounded number a read", async () => {
+bothEngines.test("deliveries in a state are found behind many others, with bounded reads", async () => {
   await using bench = await WebhookBench.open();
   for (const trigger of TRIGGERS) await bench.register(undefined, trigger);
   const { deliveryId } = await bench.emit("oldest");

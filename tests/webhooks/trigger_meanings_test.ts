@@ -9,7 +9,7 @@ import { contract } from "../support/forms.ts";
 const CONFIG = { config: { operatorKey: "op" } };
 const PATH = "/operator_api/triggers/order_paid";
 
-contract.test("triggers: what the operator says of one is listed, the others keep the service's words", async () => {
+contract.test("triggers: the operator's description of a trigger is listed; others keep the service's", async () => {
   await using app = await boot(CONFIG);
   const client = app.client();
   const before = (await client.listTriggers()).triggers;
@@ -43,7 +43,7 @@ contract.test("triggers: what the operator says of one is listed, the others kee
   assertEquals(unknown.status, 404);
 });
 
-bothEngines.test("triggers: handbook, OpenAPI and test events have what the operator says", async () => {
+bothEngines.test("triggers: handbook, OpenAPI and test events have the operator's descriptions", async () => {
   await using app = await boot(CONFIG);
   const text = async (path: string) => (await app.call(path)).text;
   const chapter = await text("/docs/webhooks.md");

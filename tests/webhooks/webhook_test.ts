@@ -45,7 +45,7 @@ Deno.test("a signature is verified by the standardwebhooks package", () => {
   );
 });
 
-Deno.test("the package throws on XML only after it found the signature right", () => {
+Deno.test("the package throws on XML only after it has verified the signature", () => {
   const now = Math.floor(Date.now() / 1000);
   const text = "<event/>";
   const body = new TextEncoder().encode(text);
@@ -85,7 +85,7 @@ Deno.test("retries follow the schedule within ±20 %, then end", () => {
   assertEquals(retryDelay(RETRIES, 10, 0.5), null);
 });
 
-Deno.test("a retry never comes before Retry-After, which counts up to a day", () => {
+Deno.test("a retry never comes before Retry-After, which is capped at a day", () => {
   assertEquals(retryDelay(RETRIES, 1, 0.5, 60_000), 60_000);
   assertEquals(retryDelay(RETRIES, 2, 0.5, 60_000), 300_000);
   assertEquals(retryDelay(RETRIES, 1, 0.5, 99 * DAY), DAY);
@@ -101,7 +101,7 @@ Deno.test("Retry-After is read as seconds or as a date", () => {
   assertEquals(retryAfter(null, now), 0);
 });
 
-Deno.test("a webhook is given up at 410, or after five days and ten failures", () => {
+Deno.test("a webhook is disabled at 410, or after five days and ten failures", () => {
   const now = 100 * DAY;
   const dead = { failures: 10, failingSince: now - 5 * DAY };
   assert(isGivenUp(dead, 500, now));

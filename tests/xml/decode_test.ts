@@ -67,7 +67,7 @@ const REFUSED:
     [new Uint8Array([60, 97, 62, 0xc0, 0xaf]), 1, 4, "UTF-8"],
   ];
 
-Deno.test("a malformed document is refused at its true place", () => {
+Deno.test("a malformed document is refused with the right place", () => {
   for (const [document, line, column, message] of REFUSED) {
     const detail = refusal(document);
     const label = JSON.stringify(String(document));
@@ -94,7 +94,7 @@ Deno.test("well-formed documents are read", () => {
   }
 });
 
-Deno.test("structural limits are refused, each by its name", () => {
+Deno.test("documents beyond structural limits are refused by the limit's name", () => {
   const nested = (n: number) => "<a>".repeat(n) + "</a>".repeat(n);
   const attributes = (n: number) =>
     `<a ${Array.from({ length: n }, (_, i) => `a${i}='1'`).join(" ")}/>`;
@@ -113,7 +113,7 @@ Deno.test("structural limits are refused, each by its name", () => {
   }
 });
 
-Deno.test("an element's line is that of its <", () => {
+Deno.test("an element's line is the line of its <", () => {
   const lines: [string, number][] = [];
   readXml([encode("<a\n>\r\n<b\n x='1'\n/>\r<c\n\n/><d/></a>")], {
     open: (name, _, line) => lines.push([name, line]),
@@ -123,7 +123,7 @@ Deno.test("an element's line is that of its <", () => {
   assertEquals(lines, [["a", 1], ["b", 3], ["c", 6], ["d", 8]]);
 });
 
-Deno.test("a document cut off anywhere is refused", () => {
+Deno.test("a document truncated anywhere is refused", () => {
   const whole = "<?xml version='1.0'?><a b='c'>é<![CDATA[x]]><!-- y --><d/>" +
     "&amp;</a>";
   const bytes = encode(whole);

@@ -16,7 +16,7 @@ Deno.test("a document has a declaration and the root service", () => {
   );
 });
 
-Deno.test("a long list is the elements of an array, in UTF-8", () => {
+Deno.test("a long list is written as an array of UTF-8 blocks", () => {
   const values = Array.from({ length: 3_000 }, (_, n) => `${n} é € 😀 & 0`);
   const list = new ElementList(Infinity, (one) => element("v", one));
   for (const value of values) list.add(value);

@@ -120,7 +120,7 @@ Deno.test("malformed documents are refused, as by saxes", () => {
   }
 });
 
-Deno.test("characters that no document may hold are refused", () => {
+Deno.test("characters that no document may contain are refused", () => {
   // Allowed characters are in one document: reading them one by one takes
   // seconds.
   let allowed = "";
@@ -142,7 +142,7 @@ Deno.test("characters that no document may hold are refused", () => {
   assertEquals(isRead(`<a>${allowed}</a>`), true);
 });
 
-Deno.test("names are those that saxes knows", () => {
+Deno.test("names are accepted as by saxes", () => {
   for (let code = 0x80; code < 0x30000; code += code < 0x3000 ? 1 : 251) {
     if (code >= 0xd800 && code <= 0xdfff) continue;
     const character = String.fromCodePoint(code);
@@ -151,7 +151,7 @@ Deno.test("names are those that saxes knows", () => {
   }
 });
 
-Deno.test("generated documents, sound and mutated, are read alike", () => {
+Deno.test("generated documents, valid and mutated, are read alike", () => {
   for (let seed = 0; seed < 1_000; seed++) checkGenerated(new Random(seed));
 });
 

@@ -98,7 +98,7 @@ async function killed(program: Program): Promise<void> {
   await program.ended();
 }
 
-Deno.test("whenever the program is killed, what it acknowledged arrives", async () => {
+Deno.test("acknowledged events arrive whenever the program is killed", async () => {
   await using folder = await temporaryFolder();
   await using sink = new WebhookSink();
   // Accepts connections and never answers: for a kill between connecting and

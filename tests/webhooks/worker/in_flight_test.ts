@@ -48,7 +48,7 @@ class Endpoints {
   }
 }
 
-Deno.test("sellers whose endpoints answer late leave room to the others, also when theirs are due longest", () => {
+Deno.test("sellers whose endpoints answer late leave room for others, even when their deliveries are due longest", () => {
   const endpoints = new Endpoints();
   const slow = Array.from({ length: 10 }, (_, n) => headsOf(`slow${n}`, 13))
     .flat();
@@ -62,7 +62,7 @@ Deno.test("sellers whose endpoints answer late leave room to the others, also wh
   assert(prompt.length >= 10, `${prompt.length}`);
 });
 
-Deno.test("a seller whose endpoints are prompt has four tries at each", () => {
+Deno.test("a seller whose endpoints are prompt has four attempts at each", () => {
   const endpoints = new Endpoints();
   const heads = headsOf("prompt", 13);
   for (let round = 0; round < 20; round++) {
@@ -72,7 +72,7 @@ Deno.test("a seller whose endpoints are prompt has four tries at each", () => {
   assertEquals(endpoints.send(heads), []);
 });
 
-Deno.test("what was sent and waits for its server leaves its place to others", () => {
+Deno.test("a sent delivery that waits for its server leaves its slot to others", () => {
   const { inFlight } = new Endpoints();
   const [head] = headsOf("acme", 1);
   const [{ limit }] = inFlight.shares([head]);

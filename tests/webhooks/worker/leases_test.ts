@@ -23,7 +23,7 @@ import { bothEngines } from "../../support/engine.ts";
 
 const SECOND = 1_000;
 
-bothEngines.test("deliveries of another process are seen within two seconds", async () => {
+bothEngines.test("deliveries created by another process are seen within two seconds", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const role = bench.start();
@@ -52,7 +52,7 @@ async function claimAndDie(bench: WebhookBench): Promise<void> {
   );
 }
 
-bothEngines.test("a start releases the leases of the former process, and keeps the trace", async () => {
+bothEngines.test("a start releases the leases of the former process and keeps the trace", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const event = await bench.emit("order-1");
@@ -79,7 +79,7 @@ bothEngines.test("a start leaves alone what another process has claimed since", 
   assertEquals((await bench.delivery(event, "sending")).attempts, 1);
 });
 
-bothEngines.test("beside other processes a lease is waited for", async () => {
+bothEngines.test("with other processes running, a start waits for leases to end", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const event = await bench.emit("order-1");
@@ -110,7 +110,7 @@ bothEngines.test("nothing is claimed for a URL that was replaced meanwhile", asy
   await bench.delivery(event, "pending");
 });
 
-bothEngines.test("a result is not recorded under a lease that was lost", async () => {
+bothEngines.test("a result is not recorded under a lost lease", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const event = await bench.emit("order-1");
@@ -148,7 +148,7 @@ async function beginDelivery(bench: WebhookBench) {
   return { event, open };
 }
 
-bothEngines.test("a lease is renewed while the endpoint takes its time", async () => {
+bothEngines.test("a lease is renewed while the endpoint is slow", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const { event, open } = await beginDelivery(bench);
@@ -204,7 +204,7 @@ bothEngines.test("deliveries in progress are not sent again after a stall of thi
   assertEquals(bench.sink.received.length, 1);
 });
 
-bothEngines.test("deliveries of which the payloads cannot be read are not claimed", async () => {
+bothEngines.test("deliveries whose payloads cannot be read are not claimed", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const event = await bench.emit("order-1");
@@ -237,7 +237,7 @@ bothEngines.test("deliveries of which the payloads cannot be read are not claime
   assertEquals((await bench.delivery(event, "delivered")).attempts, 1);
 });
 
-bothEngines.test("an outcome that the database does not take is recorded when it does, and sent once", async () => {
+bothEngines.test("an outcome that the database refuses is recorded later, and the delivery is sent once", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const { db } = bench;
@@ -277,7 +277,7 @@ bothEngines.test("an outcome that the database does not take is recorded when it
   }, "the end of the trouble, at the next look");
 });
 
-bothEngines.test("a try that a stall of this process broke is no failure of the webhook", async () => {
+bothEngines.test("an attempt broken by a stall of this process is no failure of the webhook", async () => {
   await using bench = await WebhookBench.open();
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { open, opened } = gate();

@@ -8,7 +8,7 @@ function status(bench: WebhookBench, code: number): void {
   bench.sink.answering = () => new Response(null, { status: code });
 }
 
-bothEngines.test("four are in flight to an endpoint, however many triggers share it", async () => {
+bothEngines.test("at most four attempts are in flight to an endpoint, however many triggers share it", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url(), "order_created");
   await bench.register(bench.sink.url(), "order_paid");
@@ -38,7 +38,7 @@ bothEngines.test("four are in flight to an endpoint, however many triggers share
   assertEquals(bench.sink.peak(), 4);
 });
 
-bothEngines.test("one is in flight to an endpoint while it fails", async () => {
+bothEngines.test("one attempt is in flight to an endpoint while it fails", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   status(bench, 500);
@@ -68,7 +68,7 @@ bothEngines.test("one is in flight to an endpoint while it fails", async () => {
   open();
 });
 
-bothEngines.test("an endpoint that hangs does not keep the others waiting", async () => {
+bothEngines.test("an endpoint that hangs does not delay others", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url("/dead"), "order_paid");
   await bench.register(bench.sink.url("/good"), "order_created");

@@ -90,7 +90,7 @@ bothEngines.test("an event is delivered, signed, as it was stored", async () => 
   assertNotEquals(attempt.durationMs, null);
 });
 
-bothEngines.test("after a failure it is sent again in five seconds, with the same id", async () => {
+bothEngines.test("a failed delivery is sent again after five seconds, with the same id", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = (_, count) =>
@@ -130,7 +130,7 @@ Deno.test("a redirect is a failure and is not followed", async () => {
   assertEquals(bench.sink.at("/other").length, 0);
 });
 
-Deno.test("an unreachable host is a failure with its kind", async () => {
+Deno.test("an unreachable host is a failure with its own code", async () => {
   await using bench = await WebhookBench.open();
   const gone = new WebhookSink();
   const url = gone.url();
@@ -154,7 +154,7 @@ bothEngines.test("Retry-After is waited for", async () => {
   assertEquals(dueAt! - bench.clock.now(), HOUR);
 });
 
-Deno.test("a large answer is read up to a bound and counts by its status", async () => {
+Deno.test("a large answer is read up to a limit and judged by its status", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () => new Response("x".repeat(1_000_000));
@@ -164,7 +164,7 @@ Deno.test("a large answer is read up to a bound and counts by its status", async
   assertEquals((await bench.attempts(event))[0].answer?.length, 1024);
 });
 
-bothEngines.test("a delivery is exhausted after its retries; a replay has the schedule anew", async () => {
+bothEngines.test("a delivery is exhausted after its retries; a replay restarts the schedule", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   status(bench, 503);
@@ -199,7 +199,7 @@ bothEngines.test("a delivery is exhausted after its retries; a replay has the sc
   assertEquals(new Set(ids), new Set([event.eventId]));
 });
 
-bothEngines.test("410 disables the webhook; posting it again releases what is held", async () => {
+bothEngines.test("410 disables the webhook; posting it again releases held deliveries", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   status(bench, 410);
@@ -217,7 +217,7 @@ bothEngines.test("410 disables the webhook; posting it again releases what is he
   assertEquals((await bench.webhook()).disabledAt, null);
 });
 
-bothEngines.test("five days of nothing but failure disable the webhook", async () => {
+bothEngines.test("five days of only failures disable the webhook", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   status(bench, 500);
@@ -247,7 +247,7 @@ bothEngines.test("five days of nothing but failure disable the webhook", async (
   assert(!states.includes("retrying") && !states.includes("pending"));
 });
 
-bothEngines.test("a success begins the five days anew", async () => {
+bothEngines.test("a success restarts the five days", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -284,7 +284,7 @@ bothEngines.test("a new URL gets the waiting deliveries at once", async () => {
   assertEquals(bench.sink.at("/old").length, 1);
 });
 
-bothEngines.test("a late 410 of a former URL does not disable the one in its place", async () => {
+bothEngines.test("a late 410 of a former URL does not disable the new one", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url("/old"));
   const { open, opened } = gate();
@@ -330,7 +330,7 @@ bothEngines.test("deleting a webhook cancels deliveries that wait, are held or f
   assertEquals(replayed, "no_webhook");
 });
 
-bothEngines.test("a cancelled delivery can be replayed to the webhook of today", async () => {
+bothEngines.test("a cancelled delivery can be replayed to the current webhook", async () => {
   await using bench = await WebhookBench.open();
   await bench.register(bench.sink.url("/old"));
   const event = await bench.emit("order-1");
@@ -368,7 +368,7 @@ bothEngines.test("a rotated secret signs beside the new one for a day", async ()
   assertEquals(both, [[true, true], [true, true], [true, false]]);
 });
 
-bothEngines.test("every secret signs until the time that was promised, however often it is rotated", async () => {
+bothEngines.test("every secret signs until its promised end, however often secrets are rotated", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -409,7 +409,7 @@ bothEngines.test("every secret signs until the time that was promised, however o
   }
 });
 
-bothEngines.test("a webhook keeps its own secret with another URL, until it is deleted", async () => {
+bothEngines.test("a webhook keeps its own secret when its URL changes, until it is deleted", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
@@ -431,7 +431,7 @@ bothEngines.test("a webhook keeps its own secret with another URL, until it is d
   assertEquals(signed, [[true, true], [false, true]]);
 });
 
-bothEngines.test("a webhook says since when and why it fails, until it succeeds", async () => {
+bothEngines.test("a webhook shows since when and why it fails, until it succeeds", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
