@@ -185,7 +185,7 @@ export class WriteQueues {
     if (undone === null) return this.#ended(line, writes);
     const { error } = undone;
     const mayWait = writes.some(({ until }) => now <= until);
-    const { reason, parts } = again(undone, writes, tries, mayWait);
+    const { reason, parts } = writesToRepeat(undone, writes, tries, mayWait);
     const left = new Set(parts.flat());
     const rejected = writes.filter((write) => !left.has(write));
     for (const write of rejected) write.reject(error);
@@ -277,7 +277,7 @@ interface Again {
   parts: readonly (readonly WaitingWrite[])[];
 }
 
-function again(
+function writesToRepeat(
   { error, write }: Undone,
   writes: readonly WaitingWrite[],
   tries: number,

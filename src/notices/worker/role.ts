@@ -57,7 +57,7 @@ export interface NoticeRoleOptions {
 /** Whether notices were sent, and if not, why. */
 interface Result {
   outcome: Outcome;
-  /** How long the other side must not be tried again, at least. */
+  /** The least time before the other side is tried again. */
   awayMs?: number;
   /** For the log; contains no address. */
   reason?: string;

@@ -1,4 +1,4 @@
-/** The same change for many products: the step of each. */
+/** The same change for many products, and its effect on each. */
 import type { Status } from "../../catalogue/fields.ts";
 import { PRICE_DIGITS } from "../../lib/values.ts";
 import type { Product, ProductAttributes } from "../../client/mod.ts";
@@ -10,7 +10,7 @@ export type BulkChange =
   | { field: "status"; how: "to"; text: Status };
 
 /** The change of one product: its former value, and what is sent. */
-export interface Step {
+export interface ProductChange {
   sku: string;
   from: string;
   to: string;
@@ -45,18 +45,18 @@ export function bulkChangeProblem(
  * The steps of these products. A product that lacks the value to start from has
  * no step. The service refuses a step if somebody else has changed the value.
  */
-export function bulkSteps(
+export function productChanges(
   products: readonly Product[],
   change: BulkChange,
-): Step[] {
-  return products.map((product) => stepOf(product, change))
+): ProductChange[] {
+  return products.map((product) => changeOf(product, change))
     .filter((step) => step !== null);
 }
 
-function stepOf(
+function changeOf(
   { id, sku = "", price, quantity, status }: Product,
   { field, how, text }: BulkChange,
-): Step | null {
+): ProductChange | null {
   if (field === "status") {
     const sent = { id, status: text };
     return { sku, from: `${status}`, to: text, sent, doubt: null };

@@ -13,8 +13,8 @@ import {
   type BulkChange,
   bulkChangeProblem,
   bulkChangeTitle,
-  bulkSteps,
-  type Step,
+  type ProductChange,
+  productChanges,
 } from "./bulk.ts";
 import { saveFile } from "../lib/browser.ts";
 import {
@@ -76,7 +76,7 @@ export function BulkTools({ client, products, onDone }: {
 
 interface Preview {
   change: BulkChange;
-  steps: readonly Step[];
+  steps: readonly ProductChange[];
   outcome: DryRun;
 }
 
@@ -107,7 +107,7 @@ function ChangeForm({ client, products, onDone }: {
     setProblem(problem);
     if (problem !== null) return;
     run(async () => {
-      const steps = bulkSteps(products, change);
+      const steps = productChanges(products, change);
       const outcome = steps.length === 0
         ? NOTHING
         : await dryRun(client, steps.map(({ sent }) => sent));
