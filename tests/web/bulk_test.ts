@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import {
   type BulkChange,
   bulkChangeProblem,
-  productChanges,
+  productEffects,
 } from "../../src/web/products/bulk.ts";
 import type { Product } from "../../src/client/mod.ts";
 import { boot, product } from "../support/app.ts";
@@ -25,7 +25,7 @@ Deno.test("prices change exactly, rounded to their currency", () => {
     { id: "2", sku: "B", images: [] },
   ];
   const to = (change: BulkChange) =>
-    productChanges(products, change).map(({ to }) => to);
+    productEffects(products, change).map(({ to }) => to);
   assertEquals(to({ field: "price", how: "percent", text: "−12,5 %" }), [
     "139.56 SEK",
     "0.09 SEK",
@@ -68,7 +68,7 @@ Deno.test("an ambiguous number is refused, and a very different price is confirm
   }
   const price = { amount: "1299", currency: "EUR" };
   const to = (text: string) =>
-    productChanges([{ id: "1", sku: "A", price, images: [] }], {
+    productEffects([{ id: "1", sku: "A", price, images: [] }], {
       field: "price",
       how: "to",
       text,

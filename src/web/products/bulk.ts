@@ -9,8 +9,8 @@ export type BulkChange =
   | { field: "quantity"; how: "to" | "by"; text: string }
   | { field: "status"; how: "to"; text: Status };
 
-/** The change of one product: its former value, and what is sent. */
-export interface ProductChange {
+/** The effect on one product: its former and new value, and what is sent. */
+export interface ProductEffect {
   sku: string;
   from: string;
   to: string;
@@ -42,21 +42,22 @@ export function bulkChangeProblem(
 }
 
 /**
- * The steps of these products. A product that lacks the value to start from has
- * no step. The service refuses a step if somebody else has changed the value.
+ * The effects on these products. A product that lacks the value to start from has
+ * none. The service refuses the change of a product if somebody else has changed
+ * the value.
  */
-export function productChanges(
+export function productEffects(
   products: readonly Product[],
   change: BulkChange,
-): ProductChange[] {
-  return products.map((product) => changeOf(product, change))
-    .filter((step) => step !== null);
+): ProductEffect[] {
+  return products.map((product) => effectOn(product, change))
+    .filter((effect) => effect !== null);
 }
 
-function changeOf(
+function effectOn(
   { id, sku = "", price, quantity, status }: Product,
   { field, how, text }: BulkChange,
-): ProductChange | null {
+): ProductEffect | null {
   if (field === "status") {
     const sent = { id, status: text };
     return { sku, from: `${status}`, to: text, sent, doubt: null };

@@ -13,8 +13,8 @@ import {
   type BulkChange,
   bulkChangeProblem,
   bulkChangeTitle,
-  type ProductChange,
-  productChanges,
+  type ProductEffect,
+  productEffects,
 } from "./bulk.ts";
 import { saveFile } from "../lib/browser.ts";
 import {
@@ -76,7 +76,7 @@ export function BulkTools({ client, products, onDone }: {
 
 interface Preview {
   change: BulkChange;
-  steps: readonly ProductChange[];
+  effects: readonly ProductEffect[];
   outcome: DryRun;
 }
 
@@ -107,17 +107,17 @@ function ChangeForm({ client, products, onDone }: {
     setProblem(problem);
     if (problem !== null) return;
     run(async () => {
-      const steps = productChanges(products, change);
-      const outcome = steps.length === 0
+      const effects = productEffects(products, change);
+      const outcome = effects.length === 0
         ? NOTHING
-        : await dryRun(client, steps.map(({ sent }) => sent));
-      setPreview({ change, steps, outcome });
+        : await dryRun(client, effects.map(({ sent }) => sent));
+      setPreview({ change, effects, outcome });
     });
   };
-  const store = ({ change, steps, outcome }: Preview) =>
+  const store = ({ change, effects, outcome }: Preview) =>
     run(async () => {
       const { transaction_id, refused = 0 } = await client.uploadAttributes({
-        products: steps.map(({ sent }) => sent),
+        products: effects.map(({ sent }) => sent),
         accept: "valid",
         name: uploadName(bulkChangeTitle(change)),
       });
@@ -191,7 +191,7 @@ function ChangeForm({ client, products, onDone }: {
       {preview !== null && (
         <PreviewNote
           preview={preview}
-          left={products.length - preview.steps.length}
+          left={products.length - preview.effects.length}
           busy={busy}
           onStore={() => store(preview)}
           onCancel={() => setPreview(null)}
@@ -206,7 +206,7 @@ const NOTHING: DryRun = {
   products: { total: 0, created: 0, updated: 0, unchanged: 0 },
 };
 
-/** The dry run of a change; a change with no valid step is a result, too. */
+/** The dry run of a change; a change without a valid effect is a result, too. */
 async function dryRun(
   client: Client,
   products: ProductAttributes[],
@@ -225,7 +225,7 @@ async function dryRun(
   }
 }
 
-/** The most steps that a preview lists. */
+/** The most effects that a preview lists. */
 const SHOWN = 5;
 
 function PreviewNote({ preview, left, busy, onStore, onCancel }: {
@@ -236,10 +236,10 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
   onStore: () => void;
   onCancel: () => void;
 }) {
-  const { outcome: { products, details, more }, steps } = preview;
+  const { outcome: { products, details, more }, effects } = preview;
   const { updated, unchanged, refused = 0 } = products;
-  const doubts = steps.filter(({ doubt }) => doubt !== null);
-  const changing = steps.filter(({ from, to }) => from !== to);
+  const doubts = effects.filter(({ doubt }) => doubt !== null);
+  const changing = effects.filter(({ from, to }) => from !== to);
   return (
     <section
       class={refused + doubts.length > 0 ? "note warn" : "note"}
