@@ -100,7 +100,7 @@ Deno.test("a refused value is never shown", () => {
   assertEquals(register.values, ["a"]);
 });
 
-Deno.test("a fault counts for a while after its end", () => {
+Deno.test("the record of faults says which were active when", () => {
   const scheduler = { time: 0, trace: () => {} };
   const trouble = new Trouble({ scheduler } as unknown as Stage);
   const ended: string[] = [];
