@@ -425,7 +425,7 @@ contract.test("complete=quantity counts refused products as named, by SKU or id"
   assertEquals(left, ["10 2 in_stock"]);
 });
 
-Deno.test("complete=quantity reads a large catalogue in pieces, between which others run", async () => {
+Deno.test("complete=quantity reads a large catalogue in pieces, and others run between them", async () => {
   await using app = await boot();
   const { db } = app.app;
   await db.of(app.sellerNo).write((tx) =>

@@ -106,7 +106,7 @@ const CASES: Record<string, [more: Partial<ProductFields>, found: string[]]> = {
   "a field has another value": [{ brand: "Acm" }, ["brand not_in_list"]],
   "a field with values that is not required": [{ brand: null }, []],
   "no images": [{ images: [] }, ["images attribute_required"]],
-  "a rule of later warns": [
+  "a future rule warns": [
     { weight: null },
     ["~weight attribute_required 2027-01-01"],
   ],

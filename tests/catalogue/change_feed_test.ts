@@ -184,7 +184,7 @@ contract.test("images are changes: stored, failed, another version, removed", as
   assertEquals(await follower.changes(), ["A"], "C shows it no more");
 });
 
-contract.test("an image without validators, fetched anew and the same, is no change", async () => {
+contract.test("an image without validators that is refetched unchanged is no change", async () => {
   await using host = new ImageHost();
   await using app = await boot(WITH_IMAGES);
   const follower = new Follower(app);

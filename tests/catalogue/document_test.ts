@@ -15,17 +15,21 @@ import { Random } from "../support/random.ts";
 for (
   const [name, check, times] of [
     [
-      "mistakes are told with product, line, field and code",
+      "mistakes are reported with product, line, field and code",
       checkMistakes,
       500,
     ],
-    ["a text is read as meant, however it is spelt", checkSpelling, 2_000],
+    ["every spelling of a text gives the same value", checkSpelling, 2_000],
     [
-      "a mutated document is refused at a place in it, or read",
+      "a mutated document is read, or refused with a place in it",
       checkMutated,
       1_500,
     ],
-    ["it makes no difference where a long document is cut", checkPieces, 150],
+    [
+      "the result does not depend on where a long document is split",
+      checkPieces,
+      150,
+    ],
   ] as const
 ) {
   Deno.test(name, () => {

@@ -428,7 +428,7 @@ contract.test("no undo record is kept if undo is off or nothing changed", async 
   assertEquals(await rows(app), 1);
 });
 
-contract.test("an undo that would bring back too many products is refused", async () => {
+contract.test("an undo that would restore too many products is refused", async () => {
   await using app = await boot({ config: { productLimit: 2 } });
   const undone = await undo(app, await app.upload(product("A") + product("B")));
   await app.upload(product("C"));

@@ -31,7 +31,7 @@ async function refusal(running: Promise<unknown>): Promise<string> {
   return error.details[0]?.message ?? error.message;
 }
 
-Deno.test("seller set changes sellers of a running service, or says what is valid", async () => {
+Deno.test("seller set changes sellers of a running service, or names the valid values", async () => {
   await using app = await boot();
   const set = (...words: string[]) => run(app, "seller", "set", ...words);
   const status = async () => (await app.call("/seller_api/products")).status;

@@ -90,7 +90,7 @@ Deno.test("products are uploaded, watched, read, changed, cleared and undone", a
   assert(success);
 });
 
-Deno.test("an import is tried, watched and awaited", async () => {
+Deno.test("an import is tested, watched and awaited", async () => {
   await using app = await boot();
   const client = app.client();
   const flawed = { ...MUG, sku: "MUG/2", gtin: "1" };

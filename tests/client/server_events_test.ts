@@ -17,7 +17,7 @@ const STREAMS: Record<string, string> = {
     "\r\n",
   ),
   "carriage returns": (PROGRESS + FINAL).replaceAll("\n", "\r"),
-  "no space behind the colon": (PROGRESS + FINAL).replaceAll(": ", ":"),
+  "no space after the colon": (PROGRESS + FINAL).replaceAll(": ", ":"),
   "fields in the other order": 'data: {"a":"ä"}\nevent: progress\n\n' + FINAL,
   "fields that are not used": `id: 7\nretry: 10\nx\n${PROGRESS}${FINAL}`,
   "more empty lines": `\n\n${PROGRESS}\n\n${FINAL}`,

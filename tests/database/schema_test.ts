@@ -51,7 +51,7 @@ Deno.test("each key of a table with a seller's rows begins with the seller", () 
   assert(checked > 40, `${checked} keys`);
 });
 
-Deno.test("no table names a seller by its public id alone", () => {
+Deno.test("no table refers to a seller only by its public id", () => {
   const named = [...tablesOfSchema()].filter(({ columns }) =>
     columns.includes("seller_id") && !columns.includes("seller_no")
   );

@@ -120,7 +120,7 @@ bothEngines.test("a dry run that is stored ends twice", async () => {
   assertEquals((await eventsOf(app, `&reference=${id}-stored`)).length, 1);
 });
 
-bothEngines.test("an import with images ends with the last of them, once", async () => {
+bothEngines.test("an import with images ends once, with its last image", async () => {
   const gate = Promise.withResolvers<void>();
   await using host = new ImageHost();
   await using app = await boot({ config: { roles: ["api", "images"] } });

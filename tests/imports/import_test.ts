@@ -219,7 +219,7 @@ contract.test("the same Idempotency-Key gives the first import; another document
   assertEquals(child(list.xml, "imports").children.length, 1);
 });
 
-bothEngines.test("a product of very many values is refused alone, in either form", async () => {
+bothEngines.test("only a product with very many values is refused, in either form", async () => {
   await using app = await boot();
   const many = <T>(value: T): T[] => Array(60_000).fill(value);
   const good = (sku: string) => ({

@@ -237,8 +237,8 @@ const DOCUMENTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
     "400 malformed_json",
     "- 4 syntax",
   ],
-  "text behind the end": [`${CUT}\n{}`, "400 malformed_json", "- 7 syntax"],
-  "a NUL behind the end": [`${CUT}\0`, "400 malformed_json", "- 6 syntax"],
+  "text after the end": [`${CUT}\n{}`, "400 malformed_json", "- 7 syntax"],
+  "a NUL after the end": [`${CUT}\0`, "400 malformed_json", "- 6 syntax"],
   "a NUL in a string": [
     documentOf({ brand: '"\0"' }),
     "400 malformed_json",

@@ -11,7 +11,7 @@ for (
     ["x".repeat(1_000_000), "SELLER_HOST"],
   ]
 ) {
-  Deno.test(`the name meant by "${written.slice(0, 20)}"`, () => {
+  Deno.test(`the nearest name to "${written.slice(0, 20)}"`, () => {
     assertEquals(nearestName(written, SETTINGS), nearest);
   });
 }

@@ -19,8 +19,8 @@ const timeoutMs = 5_000;
 const OK = "HTTP/1.1 200 OK\r\n";
 
 const NOT_HTTP: [name: string, answer: string][] = [
-  ["words", "hello there, this is no HTTP\r\n\r\n"],
-  ["words without an end", "220 mail.example ESMTP"],
+  ["plain text", "hello there, this is no HTTP\r\n\r\n"],
+  ["plain text without an end", "220 mail.example ESMTP"],
   ["a newer version", "HTTP/2 200 OK\r\n\r\n"],
   ["no status", "HTTP/1.1 OK\r\n\r\n"],
   ["a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n"],
@@ -36,11 +36,11 @@ const NOT_HTTP: [name: string, answer: string][] = [
   ["an empty length", `${OK}Content-Length:\r\n\r\nhello`],
   ["a hexadecimal length", `${OK}Content-Length: 0x5\r\n\r\nhello`],
   [
-    "a length beyond counting",
+    "a length too large to count",
     `${OK}Content-Length: ${"9".repeat(20)}\r\n\r\n`,
   ],
   [
-    "a length besides chunks",
+    "a length together with chunks",
     `${OK}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
   ],
   ["an unknown coding", `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`],

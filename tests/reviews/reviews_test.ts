@@ -367,7 +367,7 @@ contract.test("a rejection for its price waits again with another price", async 
   assertMatch(await reviewOf(app, "A"), /^pending/);
 });
 
-contract.test("an approved product may be rejected; its correction shows what was approved", async () => {
+contract.test("an approved product may be rejected; its correction shows the approved version", async () => {
   await using app = await start("changes");
   await app.upload(product("A"));
   const id = await idOf(app, "A");

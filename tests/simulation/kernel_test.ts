@@ -31,7 +31,7 @@ Deno.test("events happen at their times, in whatever order they were scheduled",
   assertEquals(seen, [["a", 10], ["b", 20], ["c", 3_600_000]]);
 });
 
-Deno.test("the seed chooses the order of what is due at the same time", async () => {
+Deno.test("the seed chooses the order of events due at the same time", async () => {
   const orders = new Set<string>();
   for (let seed = 0; seed < 20; seed++) {
     const order = await orderOf(seed);

@@ -69,7 +69,7 @@ Deno.test("rows with mistakes are marked as invalid", () => {
   for (const { flaw, isBad } of rows) assert(flaw === null || isBad);
 });
 
-Deno.test("a register shows what was written last", () => {
+Deno.test("a register shows the last value written", () => {
   const register = new Register("a");
   register.write("b").done();
   assertEquals(register.values, ["b"]);

@@ -377,7 +377,7 @@ test("a webhook is registered, tested, sent again and removed", async (openTab) 
   assert(!left.text.includes("order_created"));
 });
 
-test("a failing webhook is shown as such, recovers, and gets a secret of its own", async (openTab) => {
+test("a failing webhook is shown as failing, recovers, and gets its own secret", async (openTab) => {
   await using sink = new WebhookSink();
   await using app = await bootPage();
   await using tab = await openTab();

@@ -33,16 +33,16 @@ Deno.test("a long list is written as an array of UTF-8 blocks", () => {
 
 // deno-fmt-ignore
 const WRITTEN: [string, XmlNode, string][] = [
-  ["what marks up is a reference", { a: `<b> & "c" 'd'` }, "<r><a>&lt;b&gt; &amp; &quot;c&quot; &apos;d&apos;</a></r>"],
+  ["markup characters become references", { a: `<b> & "c" 'd'` }, "<r><a>&lt;b&gt; &amp; &quot;c&quot; &apos;d&apos;</a></r>"],
   ["white space stays", { a: " \n\tx " }, "<r><a> \n\tx </a></r>"],
   ["a carriage return is a reference", { a: "1\r\n2" }, "<r><a>1&#13;\n2</a></r>"],
   ["white space in an attribute is a reference", { "@a": "1\n2\t3\r4 5" }, '<r a="1&#10;2&#9;3&#13;4 5"/>'],
-  ["what XML cannot carry goes", { a: "1\u00002\ufffe3\ud8004\udc005" }, "<r><a>12345</a></r>"],
+  ["characters that XML cannot carry are dropped", { a: "1\u00002\ufffe3\ud8004\udc005" }, "<r><a>12345</a></r>"],
   ["characters beyond 16 bits stay", { a: "😀" }, "<r><a>😀</a></r>"],
-  ["what is undefined goes", { a: undefined, "@b": undefined, c: 1 }, "<r><c>1</c></r>"],
-  ["what is empty is an empty element", { a: null, b: "", c: {}, d: [] }, "<r><a/><b/><c/></r>"],
-  ["numbers and truth values are written out", { a: 0, b: false, "@c": 1 }, '<r c="1"><a>0</a><b>false</b></r>'],
-  ["a list is an element each", { a: [1, { b: 2 }, ""] }, "<r><a>1</a><a><b>2</b></a><a/></r>"],
+  ["undefined members are dropped", { a: undefined, "@b": undefined, c: 1 }, "<r><c>1</c></r>"],
+  ["empty values become empty elements", { a: null, b: "", c: {}, d: [] }, "<r><a/><b/><c/></r>"],
+  ["numbers and booleans are written as text", { a: 0, b: false, "@c": 1 }, '<r c="1"><a>0</a><b>false</b></r>'],
+  ["each item of a list becomes an element", { a: [1, { b: 2 }, ""] }, "<r><a>1</a><a><b>2</b></a><a/></r>"],
   ["an element has attributes and text", { a: { "@b": "c", "#text": "d" } }, '<r><a b="c">d</a></r>'],
 ];
 

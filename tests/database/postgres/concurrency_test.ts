@@ -134,7 +134,7 @@ Deno.test("writes to one product are applied in the order of their answers", asy
   }
 });
 
-Deno.test("an event is taken once, whichever process is asked", async () => {
+Deno.test("an event is accepted once, whichever process is asked", async () => {
   await using sink = new WebhookSink();
   await using service = await bootReplicas(server, [
     API,

@@ -469,7 +469,7 @@ Deno.test("a seller is removed after the uploads that found it active", async ()
   assertEquals(uploads.length, 1);
 });
 
-Deno.test("processes take turns at deleting what a removed seller left", async () => {
+Deno.test("processes take turns at deleting a removed seller's rows", async () => {
   await using both = await Two.open();
   const { one, two, seller } = both;
   const created = [{ before: null, after: chair("A") }];

@@ -306,7 +306,7 @@ contract.test("a disabled webhook is listed as disabled until it is posted again
   await until(() => sink.received.length === 2);
 });
 
-contract.test("a seller gives a webhook a secret of its own", async () => {
+contract.test("a seller gives a webhook its own secret", async () => {
   await using app = await boot();
   const path = `${WEBHOOKS}/order_created/rotate_secret`;
   const missing = await app.call(path, { method: "POST" });

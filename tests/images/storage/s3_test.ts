@@ -258,11 +258,11 @@ for (
     ["cut off", "<ListBucketResult><Contents>"],
     ["without an end", "<ListBucketResult><Name>x</Name></ListBucketResult>"],
     [
-      "more, but no way on",
+      "without a token to continue",
       "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
     ],
     [
-      "round in circles",
+      "circular",
       "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken></ListBucketResult>",
     ],
   ]

@@ -141,7 +141,7 @@ async function interleave(seed: number): Promise<void> {
   assertEquals(fetcher.jobs, []);
 }
 
-Deno.test("whatever the order of events, every job of an image ends", async () => {
+Deno.test("in any order of events every job of an image ends", async () => {
   for (let seed = 0; seed < 300; seed++) {
     try {
       await interleave(seed);

@@ -160,7 +160,7 @@ Deno.test("images: an image fails after five attempts", async () => {
   assertEquals(host.count("/error/a.png"), 5);
 });
 
-Deno.test("images: Retry-After is waited for", async () => {
+Deno.test("images: a retry waits for Retry-After", async () => {
   await using host = new ImageHost();
   const { bench, clock } = frozen();
   await using _ = bench;

@@ -67,7 +67,7 @@ bothEngines.test("a start releases the leases of the former process and keeps th
   );
 });
 
-bothEngines.test("a start leaves alone what another process has claimed since", async () => {
+bothEngines.test("a start keeps leases that another process has claimed since", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   const role = bench.role();

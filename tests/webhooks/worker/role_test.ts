@@ -143,7 +143,7 @@ Deno.test("an unreachable host is a failure with its own code", async () => {
   assertEquals((await bench.attempts(event))[0].error, "refused");
 });
 
-bothEngines.test("Retry-After is waited for", async () => {
+bothEngines.test("a retry waits for Retry-After", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.sink.answering = () =>
@@ -348,7 +348,7 @@ bothEngines.test("a cancelled delivery can be replayed to the current webhook", 
   assertEquals(bench.sink.at("/old").length, 0);
 });
 
-bothEngines.test("a rotated secret signs beside the new one for a day", async () => {
+bothEngines.test("a rotated secret signs together with the new one for a day", async () => {
   await using bench = await WebhookBench.open();
   await bench.register();
   bench.start();
