@@ -267,6 +267,17 @@ Deno.test("another column of the price has another currency", () => {
   assertEquals(mappingFor(table, chosen).values.currency, "EUR");
 });
 
+Deno.test("another price column that names no currency has none", () => {
+  const table = finish(
+    readTable("sku;Price EUR;Price inc VAT\nA;14.30;13\n", countKnownNames),
+  );
+  const first = mappingFor(table);
+  assertEquals(first.values.currency, "EUR");
+  const freed = withTarget(table, first, 1, "");
+  const { values } = withTarget(table, freed, 2, "price");
+  assertEquals(values.currency, undefined);
+});
+
 Deno.test("the page asks about rows that another column marks as not for sale", () => {
   const paused = (csv: string) => {
     const { questions, after } = asked(`${csv}\n`);

@@ -43,8 +43,8 @@ export function rivalQuestions(
         const before = column === used
           ? target
           : fieldBesidePrice(header[used]);
-        const targets = mapping.targets.with(used, before);
-        return withTarget(table, { ...mapping, targets }, column, target);
+        const freed = withTarget(table, mapping, used, before);
+        return withTarget(table, freed, column, target);
       })
     );
     return [question(

@@ -237,8 +237,23 @@ export function withTarget(
     ...mapping,
     targets,
     numberFormats: mapping.numberFormats.with(column, numberFormat),
-    values: { ...mapping.values, ...currencyFor(table, targets) },
+    values: {
+      ...withoutColumnCurrency(table, mapping),
+      ...currencyFor(table, targets),
+    },
   };
+}
+
+/**
+ * The values for all rows without the currency that the price column names:
+ * another price column may have another currency.
+ */
+function withoutColumnCurrency(
+  table: Table,
+  { targets, values }: ColumnMapping,
+): ColumnMapping["values"] {
+  const { currency, ...others } = values;
+  return currency === currencyFor(table, targets).currency ? others : values;
 }
 
 /** The number format of a column that is mapped to this field. */
