@@ -48,7 +48,7 @@ Deno.test.beforeAll(async () => {
 });
 Deno.test.afterAll(async () => await folder[Symbol.asyncDispose]());
 
-Deno.test("the binary takes an upload with images, shows the page, backs up and stops", async () => {
+Deno.test("the binary accepts an upload with images, serves the page, backs up and stops", async () => {
   await using host = new ImageHost();
   const data = `${folder.path}/data`;
   const env = {

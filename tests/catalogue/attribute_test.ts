@@ -249,7 +249,7 @@ contract.test("updates of one product that come together are applied in order", 
   assertEquals(availability, quantity === 0 ? "out_of_stock" : "in_stock");
 });
 
-contract.test("only the white space of XML is trimmed, so an SKU is found as it was sent", async () => {
+contract.test("only XML white space is trimmed, so an SKU is found as sent", async () => {
   await using app = await boot();
   for (const [n, edge] of ["\u00a0", "\ufeff", "\u2003", "\u0085"].entries()) {
     const sku = `${edge}S-${n}${edge}`;

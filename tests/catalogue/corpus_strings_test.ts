@@ -75,7 +75,7 @@ function expected(text: string): Partial<Product> {
   };
 }
 
-contract.test("naughty strings come back code point for code point, or are refused", async () => {
+contract.test("naughty strings are read back code point for code point, or are refused", async () => {
   await using app = await boot();
   let stored = 0;
   for (let start = 0; start < sendable.length; start += 50) {

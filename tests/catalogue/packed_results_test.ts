@@ -32,7 +32,7 @@ Deno.test("the storage format of results does not change", () => {
   );
 });
 
-Deno.test("an unchanged product takes no more than a document needs to name it", () => {
+Deno.test("the result of an unchanged product is no larger than the product's name in a document", () => {
   const results = Array.from({ length: 250 }, (_, n): TransactionResult => ({
     id: systemIds.uuid(),
     sku: `${n}`,

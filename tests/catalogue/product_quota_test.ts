@@ -80,7 +80,7 @@ contract.test("beyond its product limit a seller can update products but not add
   assertEquals(await counted(app), { used: 3, rows: 3 });
 });
 
-contract.test("a seller's own product limit comes before the default", async () => {
+contract.test("a seller's own product limit overrides the default", async () => {
   await using app = await boot({ config: { productLimit: 1 } });
   await setLimit(app, 2);
   assertEquals((await app.upload(products("A", "B"))).status, 200);

@@ -95,7 +95,7 @@ Deno.test("keys are created, listed and revoked while the service runs", async (
   assertMatch(other, / active {2}read,products,webhooks,keys {2}everywhere$/);
 });
 
-Deno.test("the service keeps no key in the clear", async () => {
+Deno.test("the service stores no key in plain text", async () => {
   await using folder = await temporaryFolder();
   const data = `--data=${folder.path}`;
   const key = value("api_key", await addSeller("acme", data));

@@ -608,7 +608,7 @@ bothForms.test("the API reference has every endpoint on one of its pages", async
   }
 });
 
-Deno.test("at_most has no default, which generated clients would send without complete", () => {
+Deno.test("at_most has no default, because generated clients would send it without complete", () => {
   const { paths } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
   const { schema } = paths["/seller_api/bulk_attributes"].post.parameters
     .find(({ name }: { name: string }) => name === "at_most");

@@ -396,7 +396,7 @@ onEach("a value that cannot be bound is refused", async (db) => {
   );
 });
 
-onEach("values come back as they were stored", async (db) => {
+onEach("values are read as they were stored", async (db) => {
   const body = new Uint8Array([0, 1, 92, 120, 255]);
   const names = ["", "'", "å", "🦆", "\\x41", "?", "null", "a\nb"];
   await db.write((tx) =>

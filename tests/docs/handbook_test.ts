@@ -74,7 +74,7 @@ Deno.test("the chapter on architecture says what bounds each table", () => {
   }
 });
 
-Deno.test("chapters name only settings that exist, with values that they take", () => {
+Deno.test("chapters name only existing settings, with valid values", () => {
   const settings = new Map(
     Object.values(SETTINGS).map((setting) => [setting.variable, setting]),
   );

@@ -74,7 +74,7 @@ Deno.test("validatorOf() prefers the ETag to Last-Modified with length", () => {
   assertEquals(validatorOf(headers({ etag: "" })), null);
 });
 
-Deno.test("validatorOf() keeps at most 255 bytes of what a host says", () => {
+Deno.test("validatorOf() keeps at most 255 bytes of a header", () => {
   const of = (etag: string) => validatorOf(headers({ etag }))!;
   const longest = `"${"a".repeat(248)}"`;
   assertEquals(of(longest), `etag ${longest}`);

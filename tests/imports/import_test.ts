@@ -196,7 +196,7 @@ contract.test("an unknown element beside the products refuses the document, even
   assertEquals(await storedCount(app), 0);
 });
 
-contract.test("the same Idempotency-Key gives the first import; another document is refused", async () => {
+contract.test("the same Idempotency-Key returns the first import; another document is refused", async () => {
   await using app = await boot();
   const headers = { "Idempotency-Key": "k" };
   const first = await post(app, products(3), "", headers);

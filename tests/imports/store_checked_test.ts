@@ -132,7 +132,7 @@ contract.test("the same Idempotency-Key stores a dry run once", async () => {
   );
 });
 
-contract.test("of two requests at once, one stores the dry run", async () => {
+contract.test("one of two simultaneous requests stores the dry run", async () => {
   await using app = await boot();
   const id = await check(app, products(3));
   const answers = await Promise.all([store(app, id), store(app, id)]);

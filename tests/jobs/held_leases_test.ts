@@ -37,7 +37,7 @@ Deno.test("a lease is renewed in time, and at once if the clock was set back", a
   assertEquals(renewed, [2, 3], "both were renewed");
 });
 
-Deno.test("the end of a lease is written again until the database takes it, or the role stops", async () => {
+Deno.test("the end of a lease is retried until the database stores it or the role stops", async () => {
   const clock = new TestClock();
   const deps = { clock };
   let writes = 0;

@@ -93,7 +93,7 @@ const FIELDS: Readonly<Record<string, keyof typeof VALUES | "a string">> = {
   images: "an array",
 };
 
-Deno.test("a value of another type is refused where it stands, in every field", async () => {
+Deno.test("a value of the wrong type is refused with its place, in every field", async () => {
   await using app = await boot();
   for (const [field, taken] of Object.entries(FIELDS)) {
     for (const [kind, value] of Object.entries(VALUES)) {
@@ -111,7 +111,7 @@ Deno.test("a value of another type is refused where it stands, in every field", 
   }
 });
 
-Deno.test("a value of another type is refused where it stands, inside of fields", async () => {
+Deno.test("a value of the wrong type is refused with its place, inside of fields", async () => {
   await using app = await boot();
   for (
     const [field, value, pointer, message] of [
@@ -349,7 +349,7 @@ for (const [name, [body, ...expected]] of Object.entries(DOCUMENTS)) {
   });
 }
 
-Deno.test("JSON is taken with a byte order mark, a charset, compressed, and with whole numbers as they may be written", async () => {
+Deno.test("JSON is accepted with a byte order mark, a charset, compression, and every form of whole numbers", async () => {
   await using app = await boot();
   const packed = new Blob([CUT]).stream()
     .pipeThrough(new CompressionStream("gzip"));

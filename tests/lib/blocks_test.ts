@@ -37,7 +37,7 @@ Deno.test("blocks keep at most the limit, in chunks of any size", () => {
   }
 });
 
-Deno.test("a chunk of one byte takes a byte, whatever buffer it is in", () => {
+Deno.test("a chunk of one byte counts one byte, whatever its buffer", () => {
   const blocks = new Blocks(() => {});
   for (let n = 0; n < 20_000; n++) {
     blocks.append(new Uint8Array(65_536).subarray(0, 1));

@@ -64,7 +64,7 @@ Deno.test("head() dials the checked address and sends the name as Host", async (
   ]);
 });
 
-Deno.test("head() gives any status as an answer", async () => {
+Deno.test("head() returns any status as an answer", async () => {
   await using host = new Host(answering((request) => {
     const status = /\/(\d+)/.exec(request)?.[1];
     return `HTTP/1.1 ${status} \r\nContent-Length: 5\r\n\r\n`;
@@ -312,7 +312,7 @@ Deno.test("get() keeps the connection only after a whole body", async () => {
   assertEquals(host.connections, 3);
 });
 
-Deno.test("post() sends the body once and gives the beginning of the answer", async () => {
+Deno.test("post() sends the body once and returns the beginning of the answer", async () => {
   let seen = "";
   await using host = new Host(answering((request) => {
     seen = request;

@@ -312,7 +312,7 @@ contract.test("decisions are stored all or none, and none for a former version",
   assertEquals((await decide(app, approve(same), approve(now))).status, 200);
 });
 
-contract.test("a rejected product is corrected by an upload and waits again, with the reason shown", async () => {
+contract.test("a rejected product is corrected by an upload, waits again and shows the reason", async () => {
   await using app = await start("new");
   const rejected = () => app.call("/seller_api/products/rejected");
   const empty = await rejected();

@@ -238,7 +238,7 @@ const AILMENTS = {
 };
 
 for (const [ailment, why] of Object.entries(AILMENTS)) {
-  Deno.test(`simulated image worker: ${ailment}, and all images come`, async () => {
+  Deno.test(`simulated image worker: ${ailment}, and all images are stored`, async () => {
     const reasons: string[] = [];
     for (let seed = 1; seed <= 10; seed++) {
       const { log } = await outlives(ailment, seed);

@@ -85,7 +85,7 @@ Deno.test("a register may show the value being written or the one before", () =>
   assertEquals(register.values, ["b"]);
 });
 
-Deno.test("of two writes at the same time either may be the last", () => {
+Deno.test("either of two simultaneous writes may be the last", () => {
   const register = new Register("a");
   const b = register.write("b");
   const c = register.write("c");

@@ -1038,7 +1038,7 @@ test("the operator sees sellers, backlog and the last day", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
-test("a list that is reloaded keeps the pages that were opened", async (openTab) => {
+test("a reloaded list keeps its opened pages", async (openTab) => {
   await using host = new ImageHost();
   await using app = await bootPage();
   await using tab = await openTab();

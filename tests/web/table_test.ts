@@ -211,7 +211,7 @@ test("an SKU that differs from a stored one only in capital letters is confirmed
   assertEquals(tab.faults, []);
 });
 
-test("a check of 60 rows beside many products takes a few requests", async (openTab) => {
+test("a check of 60 rows takes few requests among many products", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();
   const { page } = tab;

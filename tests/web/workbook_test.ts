@@ -102,7 +102,7 @@ for (
   });
 }
 
-Deno.test("the size of an archive's files is known before unpacking", () => {
+Deno.test("the unpacked size of an archive is known before unpacking", () => {
   const bytes = book({ A: [["a", "b"], ["c", "d"]] });
   const size = unpackedSize(bytes)!;
   assert(size > bytes.byteLength && size < 100_000, `${size}`);

@@ -41,7 +41,7 @@ for (
     "attributes",
   ]
 ) {
-  Deno.test(`16 MiB of ${kind} take less than four times their bytes`, async () => {
+  Deno.test(`16 MiB of ${kind} use less than four times their bytes`, async () => {
     assert(await read(kind) > 100);
   });
 }

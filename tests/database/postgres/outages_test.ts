@@ -130,7 +130,7 @@ Deno.test("/readyz omits a backlog that cannot be counted and does not wait for 
   await until(isWhole, "the backlog again");
 });
 
-Deno.test("whatever connections are cut, each upload is stored once or refused", async () => {
+Deno.test("each upload is stored once or refused, whatever connections break", async () => {
   await using service = await bootReplicas(server, [
     { roles: ["api"] },
     { roles: ["api"] },

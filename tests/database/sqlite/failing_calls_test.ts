@@ -62,7 +62,7 @@ Deno.test("reads continue after one whose end failed, and see new rows", async (
   assertEquals(await valueOf(db), 1);
 });
 
-Deno.test("a read that fails has no effect on later ones", async () => {
+Deno.test("a failed read has no effect on later ones", async () => {
   await using store = await Store.open();
   const { db } = store;
   const read = () =>

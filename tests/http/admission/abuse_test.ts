@@ -139,7 +139,7 @@ Deno.test("four sellers whose image hosts hang leave room for a fifth", async ()
   );
 });
 
-Deno.test("an upload keeps its place until it is answered", async () => {
+Deno.test("an upload keeps its slot until it is answered", async () => {
   const answer = Promise.withResolvers<Response>();
   await using images = new Host(() => answer.promise.then((r) => r.clone()));
   await using app = await boot();

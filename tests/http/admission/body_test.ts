@@ -74,7 +74,7 @@ Deno.test("a body is read as it was sent, however it is split", async () => {
   );
 });
 
-Deno.test("of two bodies without room for both, the first one is read", async () => {
+Deno.test("if two bodies do not fit, the first one is read", async () => {
   let room = 300_000;
   const takeRoom = (bytes: number) => {
     if (bytes > room) throw new ServiceError("unavailable", "No room.");
