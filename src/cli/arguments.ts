@@ -117,11 +117,11 @@ function chooseCommand(
   if (group.length > 0) return unfinished(first, second, group);
   const ending = commands.find(({ name }) => name.endsWith(` ${first}`));
   const names = commands.map(({ name }) => name.split(" ")[0]);
-  const meant = ending?.name ?? nearestName(first, names);
+  const nearest = ending?.name ?? nearestName(first, names);
   return {
     command: null,
     candidates: commands,
-    mistake: `unknown command ${quoted(first)}; did you mean "${meant}"?`,
+    mistake: `unknown command ${quoted(first)}; did you mean "${nearest}"?`,
     isGroup: false,
   };
 }

@@ -181,14 +181,14 @@ function decimalReader(
       );
     }
     if (match === null) {
-      const meant = plainDecimalOf(text);
+      const plain = plainDecimalOf(text);
       return invalid(
         "not_a_number",
-        meant === null
+        plain === null
           ? `is ${quote(text)}${
             isMadeDate(text) ? ", a date that a spreadsheet program made" : ""
           }; it must be ${expected}.`
-          : `is ${quote(text)}; write "${meant}": digits and a point alone.`,
+          : `is ${quote(text)}; write "${plain}": digits and a point alone.`,
       );
     }
     const whole = match[1];

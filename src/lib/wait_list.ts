@@ -112,9 +112,9 @@ export class WaitList implements Holder {
     const { keyLimit, limit, outOfTurn = () => 0 } = this.#policy;
     if (!this.#fits(keyLimit, ask)) return undefined;
     const inTurn = this.#fits(limit, ask);
-    const passes = () =>
+    const mayPass = () =>
       !this.#waiting.has(ask.owner ?? "") && this.#fits(outOfTurn, ask);
-    if (!inTurn && !passes()) return undefined;
+    if (!inTurn && !mayPass()) return undefined;
     const permit = this.usage.acquire(ask, this.#freed, inTurn);
     this.#dispatch();
     return permit;

@@ -56,7 +56,7 @@ const REFRESH_MS = 2_000;
  * for that.
  */
 const SETTLE_MS = 100;
-const SETTLE_LOOKS = 5;
+const SETTLE_CHECKS = 5;
 
 /** A database on one of several servers. */
 export interface ServerDb extends Db {
@@ -290,7 +290,7 @@ export class Nodes {
    * of whether servers answer.
    */
   async hasChangedSince(version: string): Promise<boolean> {
-    for (let looks = 0; looks < SETTLE_LOOKS; looks++) {
+    for (let checks = 0; checks < SETTLE_CHECKS; checks++) {
       if (!await this.isStill(version)) return true;
       await pause(systemClock, SETTLE_MS);
     }
@@ -470,15 +470,15 @@ export class Nodes {
 
   /** Updates everything that depends on which servers answer. */
   #choose(): void {
-    const held = this.#nodes.filter(({ holds }) => holds);
-    const silent = held.filter((node) => !isPrompt(node));
+    const holders = this.#nodes.filter(({ holds }) => holds);
+    const silent = holders.filter((node) => !isPrompt(node));
     this.reachabilityVersion++;
     this.#missing = silent.map(({ name }) => name);
     this.#away = this.#nodes.filter(({ isUp }) => !isUp)
       .map(({ name }) => name);
     for (const node of this.#nodes) node.away = this.#away;
     this.#numbers = silent.length === 0 ? null : `{${
-      held.filter(isPrompt)
+      holders.filter(isPrompt)
         .map(({ numbers }) => numbers.slice(1, -1))
         .filter((text) => text !== "")
         .join(",")

@@ -128,7 +128,7 @@ export class PostgresWakeUps implements WakeUps {
    */
   #watch(client: pg.Client, end: () => void): void {
     let silentSince: number | null = null;
-    const look = () => {
+    const check = () => {
       const now = this.#clock.monotonic();
       if (silentSince === null) {
         silentSince = now;
@@ -140,10 +140,10 @@ export class PostgresWakeUps implements WakeUps {
         void this.#servers.failed("lost");
         if (now - silentSince >= SILENCE_MS) return end();
       }
-      this.#cancel = this.#clock.after(CONNECTION_CHECK_MS, look);
+      this.#cancel = this.#clock.after(CONNECTION_CHECK_MS, check);
     };
     if (!this.#closed) {
-      this.#cancel = this.#clock.after(CONNECTION_CHECK_MS, look);
+      this.#cancel = this.#clock.after(CONNECTION_CHECK_MS, check);
     }
   }
 

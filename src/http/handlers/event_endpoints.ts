@@ -107,7 +107,7 @@ async function waitForEvent(
   ms: number,
 ): Promise<void> {
   const { services, seller } = exchange;
-  const look = async () => {
+  const readNext = async () => {
     const part = { ...place, limit: 1 };
     const { count } = await makeListable(services, seller, part);
     return count > 0 ? true : null;
@@ -116,7 +116,7 @@ async function waitForEvent(
   await waitInSlot(
     exchange,
     ms,
-    (abort) => pollUntil(exchange, awaited, abort, look),
+    (abort) => pollUntil(exchange, awaited, abort, readNext),
   );
 }
 

@@ -367,7 +367,7 @@ async function waitForChange(
   ms: number,
 ): Promise<void> {
   const { db } = exchange.services;
-  const look = async () => {
+  const readNext = async () => {
     const changes = await db.read((sql) => changedProducts(sql, after, 1));
     return changes.length > 0 ? true : null;
   };
@@ -375,7 +375,7 @@ async function waitForChange(
   await waitInSlot(
     exchange,
     ms,
-    (abort) => pollUntil(exchange, awaited, abort, look),
+    (abort) => pollUntil(exchange, awaited, abort, readNext),
   );
 }
 

@@ -156,7 +156,7 @@ function Columns({ client, spreadsheet, chosen }: {
         columns={[
           {
             label: "Column",
-            look: "break",
+            classes: "break",
             cell: ({ header, column }) => header || `column ${column + 1}`,
           },
           {
@@ -176,7 +176,7 @@ function Columns({ client, spreadsheet, chosen }: {
           },
           {
             label: "Read as",
-            look: "quiet",
+            classes: "quiet",
             cell: ({ header, column }) => (
               <UnitOf
                 name={header || `column ${column + 1}`}
@@ -191,7 +191,7 @@ function Columns({ client, spreadsheet, chosen }: {
           },
           {
             label: "Examples",
-            look: "quiet break",
+            classes: "quiet break",
             cell: ({ column }) => examples[column],
           },
         ]}
@@ -203,7 +203,12 @@ function Columns({ client, spreadsheet, chosen }: {
 }
 
 /** The CSS class of each severity. */
-const LOOKS = { blocks: "bad", warning: "warn", note: "", good: "good" };
+const SEVERITY_CLASSES = {
+  blocks: "bad",
+  warning: "warn",
+  note: "",
+  good: "good",
+};
 
 function FindingNote({ finding, isCurrent, onChoose }: {
   finding: Finding;
@@ -215,17 +220,17 @@ function FindingNote({ finding, isCurrent, onChoose }: {
   onChoose: (choice: FindingAnswer) => void;
 }) {
   const { severity, text, more, answers } = finding;
-  const look = `note ${LOOKS[severity]}`;
+  const classes = `note ${SEVERITY_CLASSES[severity]}`;
   if (more !== undefined) {
     return (
-      <details class={look}>
+      <details class={classes}>
         <summary>{text}</summary>
         {more}
       </details>
     );
   }
   return (
-    <div class={look} role={severity === "blocks" ? "alert" : undefined}>
+    <div class={classes} role={severity === "blocks" ? "alert" : undefined}>
       <p>{text}</p>
       {answers.length > 0 && (
         <p class="row">
@@ -424,7 +429,7 @@ function Preview({ table, mapping }: {
     { label: "Row", right: true, cell: ({ number }) => count(number) },
     ...shown.map(({ target, label }) => ({
       label,
-      look: "break",
+      classes: "break",
       cell: ({ values }: typeof rows[number]) =>
         values.get(target)?.join(" · ") || "–",
     })),

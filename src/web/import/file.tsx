@@ -148,13 +148,13 @@ function useMarked(
   { text, edited }: DocumentUpload,
   problems: readonly Detail[],
 ): ReadonlySet<number> {
-  const told = useMemo(
+  const problemLines = useMemo(
     () => new Set(problems.map(({ line }) => line ?? 0)),
     [problems],
   );
-  const [found, setFound] = useState(told);
+  const [found, setFound] = useState(problemLines);
   useEffect(() => {
-    if (!edited) return setFound(told);
+    if (!edited) return setFound(problemLines);
     const outdated = new AbortController();
     const cancel = afterMs(MARKED_AFTER_MS, async () => {
       const lines = await runInSlices(linesOf(text, problems), outdated.signal);
@@ -164,8 +164,8 @@ function useMarked(
       cancel();
       outdated.abort();
     };
-  }, [text, edited, told]);
-  return edited ? found : told;
+  }, [text, edited, problemLines]);
+  return edited ? found : problemLines;
 }
 
 function FileBar({ client, current }: { client: Client; current: Upload }) {

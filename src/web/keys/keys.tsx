@@ -57,18 +57,22 @@ export function KeysView({ client }: { client: Client }) {
 const COLUMNS: readonly Column<SellerKey>[] = [
   {
     label: "Label",
-    look: "break",
+    classes: "break",
     cell: ({ label, current }) => (
       <>
         {label || "–"} {current && <small class="quiet">this session</small>}
       </>
     ),
   },
-  { label: "Begins with", look: "mono", cell: ({ prefix }) => prefix || "–" },
+  {
+    label: "Begins with",
+    classes: "mono",
+    cell: ({ prefix }) => prefix || "–",
+  },
   { label: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
   {
     label: "Networks",
-    look: "break",
+    classes: "break",
     cell: ({ networks }) => networks.join(", ") || "everywhere",
   },
   { label: "Created", cell: ({ created_at }) => <Moment iso={created_at} /> },

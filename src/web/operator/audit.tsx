@@ -8,8 +8,8 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   { label: "Who", cell: ({ who }) => who },
   { label: "Action", cell: ({ action }) => action },
-  { label: "Seller", look: "break", cell: ({ seller }) => seller || "–" },
-  { label: "Detail", look: "break", cell: ({ detail }) => detail },
+  { label: "Seller", classes: "break", cell: ({ seller }) => seller || "–" },
+  { label: "Detail", classes: "break", cell: ({ detail }) => detail },
 ];
 
 export function AuditView({ client }: { client: Client }) {

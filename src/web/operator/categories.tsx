@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Category>[] = [
   { label: "Category", cell: ({ name }) => name },
   {
     label: "Rules",
-    look: "fill",
+    classes: "fill",
     cell: ({ rule = [] }) => rule.map(ruleText).join(" · ") || "–",
   },
 ];

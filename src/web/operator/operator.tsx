@@ -105,7 +105,7 @@ const QUEUES: readonly Column<Queue>[] = [
   { label: "Queue", cell: ({ name }) => readable(name) },
   {
     label: "Jobs",
-    look: "fill",
+    classes: "fill",
     cell: ({ waiting, in_progress }) =>
       `${count(waiting)} waiting, ${count(in_progress)} in progress`,
   },
@@ -147,8 +147,8 @@ function Charts({ hours }: { hours: readonly Hour[] }) {
 
 const FAILING: readonly Column<FailingWebhook>[] = [
   { label: "Seller", cell: ({ seller }) => seller },
-  { label: "Trigger", look: "mono", cell: ({ trigger }) => trigger },
-  { label: "Address", look: "mono break", cell: ({ url }) => url },
+  { label: "Trigger", classes: "mono", cell: ({ trigger }) => trigger },
+  { label: "Address", classes: "mono break", cell: ({ url }) => url },
   { label: "Failures", right: true, cell: ({ failures }) => count(failures) },
   {
     label: "Since",

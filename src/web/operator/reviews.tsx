@@ -408,13 +408,13 @@ function Rejection({ known, onReject, onCancel }: {
     name: keyof Reason,
     label: string,
     value: string,
-    look = "",
+    classes = "",
   ) => (
-    <span class={`field ${look}`}>
+    <span class={`field ${classes}`}>
       <label for={`reason-${name}`}>{label}</label>
       <input
         id={`reason-${name}`}
-        class={look}
+        class={classes}
         value={value}
         onInput={({ currentTarget }) =>
           setReason({ code, field, message, [name]: currentTarget.value })}

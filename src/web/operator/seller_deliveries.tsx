@@ -37,16 +37,16 @@ const COLUMNS: readonly Column<LoggedDelivery>[] = [
     label: "When",
     cell: ({ created_at }) => <Moment iso={created_at} exact />,
   },
-  { label: "Trigger", look: "mono", cell: ({ trigger }) => trigger },
+  { label: "Trigger", classes: "mono", cell: ({ trigger }) => trigger },
   {
     label: "Reference",
-    look: "mono break",
+    classes: "mono break",
     cell: ({ reference }) => reference ?? <span class="state plain">test</span>,
   },
   { label: "State", cell: ({ state }) => <State of={state} /> },
   {
     label: "Last attempt",
-    look: "fill",
+    classes: "fill",
     cell: (delivery) => <LastAnswer delivery={delivery} />,
   },
 ];

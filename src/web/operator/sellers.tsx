@@ -19,7 +19,7 @@ import { type Column, Table } from "../ui/table.tsx";
 const COLUMNS: readonly Column<Seller>[] = [
   {
     label: "Name",
-    look: "break",
+    classes: "break",
     cell: ({ id, name }) => <a href={linkTo("sellers", id)}>{name}</a>,
   },
   { label: "State", cell: ({ status }) => <State of={status} /> },
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Seller>[] = [
   {
     label: "Failing",
     right: true,
-    look: ({ failing_webhooks }) => failing_webhooks > 0 ? "bad" : "",
+    classes: ({ failing_webhooks }) => failing_webhooks > 0 ? "bad" : "",
     cell: ({ failing_webhooks }) => count(failing_webhooks),
   },
   { label: "Added", cell: ({ created_at }) => <Moment iso={created_at} /> },

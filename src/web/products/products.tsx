@@ -28,15 +28,15 @@ import { BulkTools, type Done, DoneNote, failedImages } from "./selection.tsx";
 const COLUMNS: readonly Column<Product>[] = [
   {
     label: "Images",
-    look: "bare",
+    classes: "bare",
     cell: ({ images }) => <Thumbnails images={images} />,
   },
   {
     label: "SKU",
-    look: "mono sku",
+    classes: "mono sku",
     cell: ({ id, sku }) => <a href={linkTo("products", id)}>{sku}</a>,
   },
-  { label: "Title", look: "fill bare", cell: ({ title }) => title },
+  { label: "Title", classes: "fill bare", cell: ({ title }) => title },
   {
     label: "Price",
     right: true,
@@ -66,10 +66,10 @@ const COLUMNS: readonly Column<Product>[] = [
 /** The columns of a search for failed images. */
 const FAILED: readonly Column<Product>[] = [
   ...COLUMNS.filter(({ label }) => label === "SKU"),
-  { label: "Title", look: "bare", cell: ({ title }) => title },
+  { label: "Title", classes: "bare", cell: ({ title }) => title },
   {
     label: "Failed images",
-    look: "fill bare",
+    classes: "fill bare",
     cell: (product) => (
       <div class="pictured">
         <ul>

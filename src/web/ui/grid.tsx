@@ -336,16 +336,16 @@ function Cell(
     onEnd: (how: End) => void;
   },
 ) {
-  const looks = ["sheet-cell"];
-  if (message.text !== null) looks.push("wrong");
-  else if (message.isChanged) looks.push("changed");
-  if (isActive) looks.push("active");
-  else if (isSelected) looks.push("chosen");
+  const classes = ["sheet-cell"];
+  if (message.text !== null) classes.push("wrong");
+  else if (message.isChanged) classes.push("changed");
+  if (isActive) classes.push("active");
+  else if (isSelected) classes.push("chosen");
   return (
     <div
       id={id}
       role="gridcell"
-      class={looks.join(" ")}
+      class={classes.join(" ")}
       aria-selected={isSelected}
       title={message.text ?? undefined}
       onMouseDown={(event) => {

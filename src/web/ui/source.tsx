@@ -81,11 +81,11 @@ export function Line({ number, text, marked, current }: {
   marked: ReadonlySet<number>;
   current: number | undefined;
 }) {
-  const looks = ["line"];
-  if (marked.has(number)) looks.push("marked");
-  if (number === current) looks.push("current");
+  const classes = ["line"];
+  if (marked.has(number)) classes.push("marked");
+  if (number === current) classes.push("current");
   return (
-    <div class={looks.join(" ")} data-line={number}>
+    <div class={classes.join(" ")} data-line={number}>
       <span class="number">{number}</span>
       <code>
         {text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text}

@@ -7,7 +7,7 @@ export interface Column<T> {
   /** Aligns the column to the right, for numbers. */
   right?: boolean;
   /** CSS classes of the cell. */
-  look?: string | ((row: T) => string);
+  classes?: string | ((row: T) => string);
 }
 
 /**
@@ -58,7 +58,7 @@ export function Table<T>({ label, columns, rows, keyOf }: {
   );
 }
 
-function classesOf<T>({ right, look }: Column<T>, row: T): string {
-  const more = typeof look === "function" ? look(row) : look;
+function classesOf<T>({ right, classes }: Column<T>, row: T): string {
+  const more = typeof classes === "function" ? classes(row) : classes;
   return [right && "right", more].filter(Boolean).join(" ");
 }

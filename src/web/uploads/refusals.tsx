@@ -11,18 +11,18 @@ const COLUMNS: readonly Column<Refusal>[] = [
   { label: "When", cell: ({ at }) => <Moment iso={at} /> },
   {
     label: "Request",
-    look: "mono break",
+    classes: "mono break",
     cell: ({ route, dry_run }) =>
       `${route || "–"}${dry_run ? " (dry run)" : ""}`,
   },
   { label: "Status", right: true, cell: ({ status }) => status },
-  { label: "Code", look: "mono", cell: ({ code }) => code },
+  { label: "Code", classes: "mono", cell: ({ code }) => code },
   { label: "Why", cell: (refusal) => <Reasons refusal={refusal} /> },
 ];
 
 const SELLER_COLUMN: Column<Refusal> = {
   label: "Seller",
-  look: "break",
+  classes: "break",
   cell: ({ seller }) => seller,
 };
 

@@ -48,7 +48,7 @@ function LinkTo({ watched }: { watched: Watched }) {
 const COLUMNS: readonly Column<Entry>[] = [
   {
     label: "Upload",
-    look: "break",
+    classes: "break",
     cell: (entry) =>
       "watched" in entry
         ? <LinkTo watched={entry.watched} />
@@ -76,7 +76,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   figures("Images", ({ images }) => images.total),
   {
     ...figures("Failed", ({ images }) => images.failed),
-    look: (entry) =>
+    classes: (entry) =>
       "watched" in entry && entry.watched.images.failed > 0 ? "bad" : "",
   },
 ];

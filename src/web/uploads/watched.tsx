@@ -275,7 +275,7 @@ export function resultColumns(
   return [
     {
       label: "SKU",
-      look: "mono sku",
+      classes: "mono sku",
       cell: ({ id, sku, result }) =>
         id === undefined || result === "deleted"
           ? sku
@@ -284,7 +284,7 @@ export function resultColumns(
     { label: "Result", cell: ({ result }) => <State of={result} /> },
     {
       label: "Product",
-      look: "fill bare",
+      classes: "fill bare",
       cell: ({ id, result, image, details, more }) => (
         <div class="pictured">
           {id !== undefined && result !== "deleted" && (

@@ -258,5 +258,5 @@ const COLUMNS: readonly Column<Attempt>[] = [
     label: "Response",
     cell: attemptOutcome,
   },
-  { label: "Address", look: "mono break", cell: ({ url }) => url },
+  { label: "Address", classes: "mono break", cell: ({ url }) => url },
 ];

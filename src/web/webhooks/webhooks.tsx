@@ -81,14 +81,14 @@ function WebhookTable({ client, webhooks, onChanged }: Given & {
       columns={[
         {
           label: "Trigger",
-          look: "mono",
+          classes: "mono",
           cell: ({ trigger }) => (
             <a href={linkTo("webhooks", trigger)}>{trigger}</a>
           ),
         },
         {
           label: "Address",
-          look: "mono break",
+          classes: "mono break",
           cell: ({ url, format }) => format === "json" ? `${url} (JSON)` : url,
         },
         {
@@ -97,7 +97,7 @@ function WebhookTable({ client, webhooks, onChanged }: Given & {
         },
         {
           label: "Actions",
-          look: "bare",
+          classes: "bare",
           right: true,
           cell: (webhook) => (
             <UnlessViewing>

@@ -338,10 +338,10 @@ async function checkOutcome(
   const step = await dryRunOutcome(client, whole, signal);
   if (!mayObject(current)) return step;
   const results = await resultsOf(client, whole.import_id, signal);
-  const held = pageObjections(current, results);
-  if (held.length === 0) return step;
+  const objections = pageObjections(current, results);
+  if (objections.length === 0) return step;
   forgetCheck(client, { step });
-  const outcome = withObjections(step, held);
+  const outcome = withObjections(step, objections);
   const { refusal } = outcome;
   if (refusal.validCount === 0 || current.kind === "document") return outcome;
   // A second dry run, without refused and held back products, can be stored.
@@ -468,17 +468,17 @@ async function allProblems(
 /** The step with the page's own objections added. */
 function withObjections(
   step: Step & ({ name: "ready" } | { name: "refused" }),
-  held: readonly Detail[],
+  objections: readonly Detail[],
 ): Step & { name: "refused" } {
   const refusal = approvedRefusal(step);
   const wrong = new Set(refusal.problems.map(({ product }) => product));
-  const numbers = [...new Set(held.map(({ product }) => product!))];
+  const numbers = [...new Set(objections.map(({ product }) => product!))];
   const more = numbers.filter((product) => !wrong.has(product)).length;
   return {
     name: "refused",
     refusal: {
       ...refusal,
-      problems: [...refusal.problems, ...held],
+      problems: [...refusal.problems, ...objections],
       heldBackProducts: numbers,
       validCount: refusal.validCount - more,
       leftOutCount: refusal.leftOutCount + more,

@@ -24,13 +24,13 @@ export type ColumnFinder = (name: string) => number;
 /** The number of rows read or changed between two pauses. */
 const STEP = 250;
 
-/** Calls `look` for each row. */
+/** Calls `visit` for each row. */
 export function* eachRow(
   { rows }: Table,
-  look: (cells: Row, row: number) => void,
+  visit: (cells: Row, row: number) => void,
 ): SlicedWork<void> {
   for (const [row, cells] of rows.entries()) {
-    look(cells, row);
+    visit(cells, row);
     if (row % STEP === STEP - 1) yield;
   }
 }
