@@ -32,7 +32,7 @@ Deno.test("the storage format of results does not change", () => {
   );
 });
 
-Deno.test("the result of an unchanged product is no larger than the product's name in a document", () => {
+Deno.test("the result of an unchanged product is no larger than the element that names it", () => {
   const results = Array.from({ length: 250 }, (_, n): TransactionResult => ({
     id: systemIds.uuid(),
     sku: `${n}`,
