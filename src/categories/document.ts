@@ -203,8 +203,8 @@ class CategoriesReader {
         "categories",
         this.#rootLine,
         "required",
-        "holds no category, and a closed list without any refuses every " +
-          "product; add categories, or leave closed out.",
+        "holds no category, and a closed list without categories would " +
+          "refuse every product; add categories, or leave closed out.",
       );
     }
     if (this.#problems.length > 0) {
@@ -314,8 +314,8 @@ class CategoriesReader {
         `${element.path}/@name`,
         element.line,
         "repeated_value",
-        `repeats ${quote(name)} of line ${former}; each category stands in ` +
-          "the list once.",
+        `repeats ${quote(name)} of line ${former}; a list may have each ` +
+          "category once.",
       );
     }
     this.#names.set(name, element.line);
@@ -459,7 +459,7 @@ class CategoriesReader {
       const advice = near && isNear(attribute, near)
         ? `did you mean "${near}"?`
         : known.length > 0
-        ? `known are ${known.join(", ")}.`
+        ? `allowed are ${known.join(", ")}.`
         : "leave it out.";
       this.#problem(
         `${path || "categories"}/@${attribute.slice(0, 100)}`,

@@ -329,7 +329,7 @@ interface ListProps {
 /**
  * For the cursor of each page reached by "Next", the cursor of the page before.
  */
-const previousProducts = new Map<string, string>();
+const previousCursors = new Map<string, string>();
 
 function Pages(
   props: ListProps & {
@@ -416,7 +416,7 @@ function PageLinks({ after, next }: { after: string; next: string | null }) {
   const search = searchOf(route.value.query);
   const link = (after: string) =>
     linkTo("products", undefined, { ...search, after });
-  const previous = previousProducts.get(after);
+  const previous = previousCursors.get(after);
   return (
     <nav class="row" aria-label="Pages">
       {after !== "" && (
@@ -428,7 +428,7 @@ function PageLinks({ after, next }: { after: string; next: string | null }) {
         <a
           class="button"
           href={link(next)}
-          onClick={() => previousProducts.set(next, after)}
+          onClick={() => previousCursors.set(next, after)}
         >
           Next page
         </a>

@@ -38,25 +38,33 @@ import { SignInView } from "./sign_in.tsx";
 import { UploadView } from "../import/start.tsx";
 
 /** The views of each kind of account are loaded when needed. */
-const ofSellers = () => import("./of_sellers.ts");
-const DeliveriesView = lazy(async () => (await ofSellers()).DeliveriesView);
-const ImportView = lazy(async () => (await ofSellers()).ImportView);
-const KeysView = lazy(async () => (await ofSellers()).KeysView);
-const NewProductView = lazy(async () => (await ofSellers()).NewProductView);
-const ProductView = lazy(async () => (await ofSellers()).ProductView);
-const ProductsView = lazy(async () => (await ofSellers()).ProductsView);
-const TransactionView = lazy(async () => (await ofSellers()).TransactionView);
-const UploadsView = lazy(async () => (await ofSellers()).UploadsView);
-const WebhooksView = lazy(async () => (await ofSellers()).WebhooksView);
+const loadSellerViews = () => import("./of_sellers.ts");
+const DeliveriesView = lazy(async () =>
+  (await loadSellerViews()).DeliveriesView
+);
+const ImportView = lazy(async () => (await loadSellerViews()).ImportView);
+const KeysView = lazy(async () => (await loadSellerViews()).KeysView);
+const NewProductView = lazy(async () =>
+  (await loadSellerViews()).NewProductView
+);
+const ProductView = lazy(async () => (await loadSellerViews()).ProductView);
+const ProductsView = lazy(async () => (await loadSellerViews()).ProductsView);
+const TransactionView = lazy(async () =>
+  (await loadSellerViews()).TransactionView
+);
+const UploadsView = lazy(async () => (await loadSellerViews()).UploadsView);
+const WebhooksView = lazy(async () => (await loadSellerViews()).WebhooksView);
 
-const ofOperators = () => import("./of_operators.ts");
-const AuditView = lazy(async () => (await ofOperators()).AuditView);
-const CategoriesView = lazy(async () => (await ofOperators()).CategoriesView);
-const OperatorView = lazy(async () => (await ofOperators()).OperatorView);
-const RefusalsView = lazy(async () => (await ofOperators()).RefusalsView);
-const ReviewsView = lazy(async () => (await ofOperators()).ReviewsView);
-const SellerView = lazy(async () => (await ofOperators()).SellerView);
-const SellersView = lazy(async () => (await ofOperators()).SellersView);
+const loadOperatorViews = () => import("./of_operators.ts");
+const AuditView = lazy(async () => (await loadOperatorViews()).AuditView);
+const CategoriesView = lazy(async () =>
+  (await loadOperatorViews()).CategoriesView
+);
+const OperatorView = lazy(async () => (await loadOperatorViews()).OperatorView);
+const RefusalsView = lazy(async () => (await loadOperatorViews()).RefusalsView);
+const ReviewsView = lazy(async () => (await loadOperatorViews()).ReviewsView);
+const SellerView = lazy(async () => (await loadOperatorViews()).SellerView);
+const SellersView = lazy(async () => (await loadOperatorViews()).SellersView);
 
 interface View {
   name: string;
@@ -218,21 +226,23 @@ function viewsOf(role: AccountKind): readonly View[] {
 
 /** The client of the views: the user's, or one that reads a seller's views. */
 function useClient(current: Session | null): Client | null {
-  const of = viewedSeller();
+  const seller = viewedSeller();
   return useMemo(
     () =>
-      of === null || !current ? current && current.client : current.viewOf(of),
-    [current, of],
+      seller === null || !current
+        ? current && current.client
+        : current.viewOf(seller),
+    [current, seller],
   );
 }
 
 /** Shows an operator whose views these are. */
 function ViewedNote() {
-  const of = viewedSeller();
-  return of === null ? null : (
+  const seller = viewedSeller();
+  return seller === null ? null : (
     <p class="note row">
       <span class="grow">
-        You see what the seller <b class="break">{of}</b> sees, read only.
+        You see what the seller <b class="break">{seller}</b> sees, read only.
       </span>
       <a href={linkTo("sellers", undefined, {}, null)}>Back to the sellers</a>
     </p>

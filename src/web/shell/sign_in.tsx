@@ -11,14 +11,14 @@ export function SignInView({ notice }: { notice: string | null }) {
   const [key, setKey] = useState("");
   const [shown, setShown] = useState(false);
   const { busy, error, run } = useAction();
-  const kept = useStore(upload);
+  const openedUpload = useStore(upload);
   return (
     <div class="card sign-in">
       <Title>Sign in</Title>
       {notice && <p class="note warn" role="alert">{notice}</p>}
-      {kept && (
+      {openedUpload && (
         <p class="note">
-          <strong>{kept.fileName}</strong>{" "}
+          <strong>{openedUpload.fileName}</strong>{" "}
           is kept and will be there after you have signed in.
         </p>
       )}
