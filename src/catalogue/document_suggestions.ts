@@ -53,5 +53,5 @@ export function suggestion(
   return known.includes("attributes")
     ? "; a property of the product is an attribute: write " +
       `${property(name.slice(0, TEXT_LIMITS.attributeName))}.`
-    : `; known are ${known.map(show).join(", ")}.`;
+    : `; the known names are ${known.map(show).join(", ")}.`;
 }

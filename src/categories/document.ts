@@ -459,7 +459,7 @@ class CategoriesReader {
       const advice = near && isNear(attribute, near)
         ? `did you mean "${near}"?`
         : known.length > 0
-        ? `allowed are ${known.join(", ")}.`
+        ? `the known names are ${known.join(", ")}.`
         : "leave it out.";
       this.#problem(
         `${path || "categories"}/@${attribute.slice(0, 100)}`,

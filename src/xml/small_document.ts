@@ -192,7 +192,7 @@ function suggestion(name: string, known: string[]): string {
   const nearest = nearestName(name, known);
   return isNear(name, nearest)
     ? `did you mean <${nearest}>?`
-    : `known are ${known.map((one) => `<${one}>`).join(", ")}.`;
+    : `the known names are ${known.map((one) => `<${one}>`).join(", ")}.`;
 }
 
 function markup(element: XmlElement): Detail[] {

@@ -195,15 +195,15 @@ Deno.test("the message for an unknown name lists the known ones, including those
       [
         "price",
         '{"value": "149", "currency": "SEK"}',
-        /; known are amount, currency, expected\.$/,
+        /; the known names are amount, currency, expected\.$/,
       ],
       [
         "price",
         '{"amout": "149", "currency": "SEK"}',
         /; the nearest known name is amount\.$/,
       ],
-      ["quantity", '{"is": 3}', /; known are value, expected\.$/],
-      ["images", '[{"src": "x"}]', /; known are url, alt\.$/],
+      ["quantity", '{"is": 3}', /; the known names are value, expected\.$/],
+      ["images", '[{"src": "x"}]', /; the known names are url, alt\.$/],
     ] as const
   ) {
     const { error }: Refused =

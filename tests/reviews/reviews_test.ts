@@ -497,7 +497,10 @@ bothForms.test("a document of decisions is checked, problem by problem", async (
   );
   const named = review("<sku>A</sku><decision>approved</decision>");
   const [{ message }] = detailsOf(await send(`<reviews>${named}</reviews>`));
-  assertMatch(message, /^"?<?sku>?"? is not known here; known are .*product/);
+  assertMatch(
+    message,
+    /^"?<?sku>?"? is not known here; the known names are .*product/,
+  );
   const many = review(decision(id, "approved")).repeat(251);
   assertEquals(await refused(`<reviews>${many}</reviews>`), [
     "413 too_many_products",
