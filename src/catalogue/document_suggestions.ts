@@ -45,7 +45,7 @@ export function suggestion(
       : `; it is called ${show(called)}${andNeeded(called)}.`;
   }
   if (known.length === 0) return ": nothing may stand here.";
-  if (known.length === 1) return `; known is ${show(known[0])}.`;
+  if (known.length === 1) return `; the known name is ${show(known[0])}.`;
   const nearest = nearestName(name.toLowerCase(), known);
   if (isNear(name.toLowerCase(), nearest)) {
     return `; the nearest known name is ${show(nearest)}${andNeeded(nearest)}.`;

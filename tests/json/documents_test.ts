@@ -482,7 +482,7 @@ Deno.test("a member product beside products is refused in imports and uploads", 
     const details = uploaded.error.details!;
     assertEquals(
       details[0].message,
-      'The name "product" is not known here; known is "products".',
+      'The name "product" is not known here; the known name is "products".',
     );
     const begun = await call("/seller_api/imports?v=1.1", {
       method: "POST",

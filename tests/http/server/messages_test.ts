@@ -157,11 +157,11 @@ bothForms.test("fields named as in other systems and prices as people write them
     ],
     [
       "<attributes><attribut>x</attribut></attributes>",
-      "known is <attribute>.",
+      "the known name is <attribute>.",
     ],
     [
       '<images><image source="x">y</image></images>',
-      '"source" is not known here; known is alt.',
+      '"source" is not known here; the known name is alt.',
     ],
     [
       '<price currency="SEK">12,50</price>',
