@@ -114,6 +114,7 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
   ["SKU;Listenpreis netto;Preis\nA;15,00;12,00", "Is it with VAT"],
   ["SKU,Weight lb,Weight oz\nA,1,4", { weight: { value: "567" } }],
   ["SKU;Kategorie\nA;Haus, Garten", "one category, or several"],
+  ['SKU;Kategorie\nA;"Haus, Hof &amp; Garten"', "one category, or several"],
   [
     "Artnr,Titel,Valuta,Pris,Antal,Anm\nA1,Mugg,SEK,99,7\nA2,Skål,SEK,149,50,7",
     "a decimal comma may be read as a delimiter",

@@ -3,6 +3,7 @@ import { sampledValues } from "../columns/guesses.ts";
 import { namesReservedStock, targetsByName } from "../columns/headers.ts";
 import { shopOf } from "../shops/shops.ts";
 import { columnFieldLabel } from "../columns/sheet.ts";
+import { withoutEntities } from "../../lib/html.ts";
 import {
   columnsOfOneField,
   fieldBesidePrice,
@@ -111,7 +112,8 @@ export function listQuestions(
   if (mapping.commas || shopOf(header) !== undefined) return [];
   return [...header.keys()].flatMap((column) => {
     if (mapping.targets[column] !== "categories") return [];
-    const values = sampledValues(rows, column);
+    // The semicolon of an entity separates nothing.
+    const values = sampledValues(rows, column).map(withoutEntities);
     const example = values.find((value) => /, *\p{L}/u.test(value));
     const isAsked = example !== undefined && !example.startsWith("[") &&
       !values.some((value) => BETWEEN.test(value));
