@@ -135,8 +135,8 @@ Deno.test("a malformed document is refused with its place", () => {
     [
       ["", 1, 1, /empty/],
       ['{"a":1,\n"a":2}', 2, 1, /Duplicate name a/],
-      ["{} x", 1, 4, /behind the end/],
-      ["{}{}", 1, 3, /behind the end/],
+      ["{} x", 1, 4, /after the end/],
+      ["{}{}", 1, 3, /after the end/],
       ['{"a":9007199254740993}', 1, 6, /beyond 2\^53/],
       ['{"a":-1e300}', 1, 6, /beyond 2\^53/],
       ['{"a":"\\ud800"}', 1, 7, /ud800/],
