@@ -51,9 +51,10 @@ function writerOf(shape: Shape): Write {
   return (value) => {
     if (value === null) return "null";
     if (typeof value === "object") return writeObject(members, value);
-    return isText(content)
-      ? writeObject(members, { "#text": value })
-      : quotedJson(String(value));
+    if (!isText(content)) return quotedJson(String(value));
+    return shape.plain
+      ? textWriter(content)(value)
+      : writeObject(members, { "#text": value });
   };
 }
 

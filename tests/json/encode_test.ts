@@ -17,6 +17,7 @@ import {
   maybe,
   one,
   STRING,
+  type TextForm,
   TIME_OR_EMPTY,
 } from "../../src/xml/shapes.ts";
 
@@ -107,4 +108,22 @@ Deno.test("no two members of an answer have the same name", () => {
       byName.set(name, shape);
     }
   }
+});
+
+Deno.test("a text whose XML attributes may be left out is written alone", () => {
+  const content = [{
+    ...maybe("quantity", COUNT),
+    shape: {
+      content: COUNT.content,
+      attributes: { expected: { form: COUNT.content as TextForm } },
+      textName: "value",
+      plain: true as const,
+    },
+  }];
+  const write = jsonWriter({ content });
+  assertEquals(write({ quantity: 12 }), '{"quantity":12}');
+  assertEquals(
+    write({ quantity: { "@expected": 3, "#text": 12 } }),
+    '{"quantity":{"expected":3,"value":12}}',
+  );
 });

@@ -125,7 +125,8 @@ export const LIMIT: QueryParameter<number> = {
 export const AFTER = {
   name: "after",
   about: "the <next> of an earlier page, to continue after it",
-  schema: { type: "string", minLength: 1 },
+  // Without minLength: an empty one is the first page.
+  schema: { type: "string" },
   code: "not_allowed",
   expected: "the <next> of an earlier page of this list; leave it out for " +
     "the first page",
