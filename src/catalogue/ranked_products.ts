@@ -113,14 +113,16 @@ export class Ranking {
       column,
     );
     this.#add(rows.map((row) => ({ value: row[column], id: row.id })));
-    this.#examined += filter.gtin === null ? SCAN_ROWS : GTIN_ROWS;
-    this.#from = end;
+    // Of a GTIN alone, the rows of a step may end before its span.
+    const isCut = rows.length === SCAN_ROWS;
+    this.#examined += isCut || filter.gtin === null ? SCAN_ROWS : GTIN_ROWS;
+    this.#from = isCut ? rows[rows.length - 1].id : end;
   }
 
   #add(found: readonly RankedPlace[]): void {
     const compare = comparePlaces(this.#rank);
     const after = this.#after;
-    // Most are behind the last one of the page.
+    // Skips places after the last one of the page so far; most are.
     const last = this.#places[this.#limit - 1];
     const better = found.filter((place) =>
       (after === null || compare(place, after) > 0) &&

@@ -82,6 +82,21 @@ contract.test("products: an order combines with filters and bounds the rows read
   }
 });
 
+contract.test("products: a sorted list has every product of a GTIN", async () => {
+  await using app = await boot();
+  const skus: string[] = [];
+  for (let part = 0; part < 3; part++) {
+    const some = Array.from({ length: 250 }, (_, n) => `S-${part * 250 + n}`);
+    skus.push(...some);
+    const gtin = "<quantity>1</quantity><gtin>4006381333931</gtin>";
+    await app.upload(
+      some.map((sku) => titled(sku, `Mug ${sku.slice(2)}`, "1", gtin)).join(""),
+    );
+  }
+  const asked = "sort=title&order=desc&gtin=4006381333931&limit=250";
+  assertEquals(await listed(app, asked), skus.toReversed().join(" "));
+});
+
 contract.test("products: a sorted page begins where the last one ended, even if products changed", async () => {
   await using app = await boot();
   await app.upload(
