@@ -163,20 +163,21 @@ export function ruleFindings(
   return findings.isEmpty ? null : findings;
 }
 
-/** Whether a product breaks a rule of one of its categories, whatever its date. */
-export function breaks(
+/** The rules of these categories that a product breaks, whatever their dates. */
+export function brokenRules(
   product: ProductFields,
-  category: Category,
-  rule: CategoryRule,
-): boolean {
-  const change: Change = {
-    before: null,
+  categories: readonly Category[],
+): CategoryRule[] {
+  const ruled = ruledProduct({
     after: product,
-    unread: new Set(),
     syntax: SYNTAX.xml,
     suggestions: new Suggestions(0),
-  };
-  return problemsOf(ruledProduct(change), category, rule).length > 0;
+  });
+  return categories.flatMap((category) =>
+    category.rules.filter((rule) =>
+      problemsOf(ruled, category, rule).length > 0
+    )
+  );
 }
 
 /** Collects findings; for each field only the first one of a kind. */
@@ -254,7 +255,12 @@ interface RuledProduct
 }
 
 /** Finds attributes by name, as there may be 500 rules about 100 of them. */
-function ruledProduct({ after, syntax, suggestions }: Change): RuledProduct {
+function ruledProduct(
+  { after, syntax, suggestions }: Pick<
+    Change,
+    "after" | "syntax" | "suggestions"
+  >,
+): RuledProduct {
   const attributes = Map.groupBy(
     after.attributes.entries(),
     ([, { name }]) => name,

@@ -108,8 +108,7 @@ export function missingProblem(
   const needed = Math.ceil(missing * 100 / onSale);
   const remedy = missing > ATTRIBUTES_LIMIT
     ? `one request sets at most ${ATTRIBUTES_LIMIT} to 0. Send the ` +
-      "quantities " +
-      "of the others first."
+      "quantities of the others first."
     : `at_most=${atMost} allows fewer. Send the whole file; if they ` +
       `are really to be set to 0, send at_most=${needed}.`;
   return {

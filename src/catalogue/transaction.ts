@@ -101,6 +101,19 @@ export function totalProducts(counts: ProductCounts | ImageCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
+/** Product counts as answers and events show them. */
+export function shownCounts(counts: ProductCounts) {
+  const { created, updated, unchanged, deleted, refused } = counts;
+  return {
+    total: totalProducts(counts),
+    created,
+    updated,
+    unchanged,
+    deleted: deleted || undefined,
+    refused: refused || undefined,
+  };
+}
+
 /**
  * Percent of image references that have settled, rounded down; 100 if there are
  * none.

@@ -87,8 +87,7 @@ export const deliveryCommands: readonly Command[] = [
         "since",
         "TIME",
         "with --state: only those that reached it at this time or " +
-          "later, as in " +
-          "2026-11-20 or 2026-11-20T08:00:00Z",
+          "later, as in 2026-11-20 or 2026-11-20T08:00:00Z",
       ),
       dataFlag,
     ],
@@ -109,8 +108,7 @@ async function list(context: CommandContext): Promise<void> {
   if (flags.before !== undefined && before === null) {
     mistakes.push(
       `--before is "${flags.before}"; it must be the id of a ` +
-        "delivery, as the " +
-        "list shows it.",
+        "delivery, as the list shows it.",
     );
   }
   if (mistakes.length > 0) throw new UsageError(...mistakes);

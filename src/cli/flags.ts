@@ -2,6 +2,7 @@
 import { type Setting, SETTINGS } from "../config.ts";
 import { parseText, type QueryParameter } from "../http/server/parameters.ts";
 import { DAY_MS } from "../lib/durations.ts";
+import { dayOf } from "../lib/values.ts";
 import { parseList } from "../lib/setting_values.ts";
 import type { KeyTexts } from "../sellers/wanted_key.ts";
 import { isoTime } from "../xml/encode.ts";
@@ -78,7 +79,7 @@ export function withDates(
   for (const { name, placeholder } of flags) {
     const days = DAYS.get(values[name]);
     if (placeholder !== TIME || days === undefined) continue;
-    dated[name] = isoTime(now - days * DAY_MS).slice(0, "2026-12-01".length);
+    dated[name] = dayOf(now - days * DAY_MS);
   }
   return dated;
 }

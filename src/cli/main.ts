@@ -186,8 +186,7 @@ function databaseFailure(
     case "missing":
       return databaseUrl === null
         ? `there is no database in ${dataDir}; name the folder of the ` +
-          "service " +
-          "with --data or SELLER_DATA_DIR, or create the first seller with " +
+          "service with --data or SELLER_DATA_DIR, or create the first seller with " +
           "`seller add NAME`."
         : `${database} cannot be used (${message}); create the first seller ` +
           "with `seller add NAME`.";

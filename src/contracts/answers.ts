@@ -757,7 +757,6 @@ export type Answer<A extends AnswerName> = A extends AnswerName
   ? Elements<typeof ANSWERS[A]>
   : never;
 
-export type ProductCountsNode = Written<typeof PRODUCT_COUNTS>;
 export type ProgressNode = Elements<typeof COUNTERS>;
 export type ImportNode = Written<typeof IMPORT>;
 export type ImportResultNode = Written<typeof IMPORT_RESULT>;

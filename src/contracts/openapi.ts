@@ -419,11 +419,10 @@ function webhooks(
   meanings: readonly TriggerMeaning[],
 ): Json {
   const shape = DOCUMENTS.delivered_event;
-  const found = meanings.map((meaning) => [meaning.trigger, meaning] as const);
-  return Object.fromEntries(found.map(([trigger, meaning]) => [trigger, {
+  return Object.fromEntries(meanings.map((meaning) => [meaning.trigger, {
     post: {
-      operationId: `on_${trigger}`,
-      summary: `An event ${trigger}`,
+      operationId: `on_${meaning.trigger}`,
+      summary: `An event ${meaning.trigger}`,
       description:
         `${meaning.about}\n\nSigned as in Standard Webhooks. Answer with ` +
         `any 2xx.`,

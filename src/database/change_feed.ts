@@ -5,11 +5,10 @@
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { CHANGE_HORIZON } from "./change_numbers.ts";
 import { type ChangeHorizon, DbError, type Sql } from "./db.ts";
-import { reachOf } from "./sections.ts";
 
 /** How far the changes can be read in a transaction. */
 export async function changeHorizon(sql: Sql): Promise<ChangeHorizon> {
-  const reach = reachOf(sql);
+  const { reach } = sql;
   if (reach === undefined) {
     const horizon = await sql.get<Omit<ChangeHorizon, "missing">>(
       CHANGE_HORIZON,
@@ -29,7 +28,8 @@ export interface ChangePlace {
 /** How far a client of the feed has read. */
 export interface ChangeCursor extends ChangePlace {
   /**
-   * Servers that were unreachable during the read, and the place at that time.
+   * Servers that could not be reached, and the place from which their changes
+   * may be missing.
    */
   lacks?: { servers: readonly number[]; since: ChangePlace };
 }

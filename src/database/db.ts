@@ -9,6 +9,7 @@
  */
 
 import type { Holder } from "../lib/holders.ts";
+import type { Reach } from "./sections.ts";
 import type { Engine, EngineSql } from "./table.ts";
 
 /** A query; one text for each engine if the engines' SQL differs. */
@@ -92,6 +93,8 @@ export type Row = Record<string, unknown>;
 
 /** Reads. Inside `Db.read` all reads see one snapshot; none changes anything. */
 export interface Sql {
+  /** Undefined where all rows are on one server. */
+  readonly reach?: Reach;
   /** All rows, as objects with a property for each column. */
   all<T = Row>(query: Query, params?: readonly Param[]): Promise<T[]>;
   /** The first row. */

@@ -54,7 +54,7 @@ export function totalOutageOf(
   return isPartial ? null : outageOf(error);
 }
 
-/** What a transaction about sellers of several servers reaches. */
+/** What a transaction over several servers can reach. */
 export interface Reach {
   /** Names of unreachable servers, whose sellers are left out. */
   readonly missing: readonly string[];
@@ -65,14 +65,9 @@ export interface Reach {
   horizon?(): Promise<ChangeHorizon>;
 }
 
-/** Undefined where all rows are on one server. */
-export function reachOf(sql: Sql): Reach | undefined {
-  return (sql as Sql & { reach?: Reach }).reach;
-}
-
 /** Names of unreachable servers, whose sellers a transaction leaves out. */
 export function unreachableServers(sql: Sql): readonly string[] {
-  return reachOf(sql)?.missing ?? [];
+  return sql.reach?.missing ?? [];
 }
 
 /**

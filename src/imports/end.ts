@@ -2,6 +2,7 @@
  * Ends imports, and emits the event of each end in the same commit. An import
  * that waits for images ends with the last of them.
  */
+import { shownCounts } from "../catalogue/transaction.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { endsWithImages } from "../images/import_images.ts";
 import type { Detail } from "../lib/errors.ts";
@@ -56,7 +57,8 @@ export async function emitEnd(
 }
 
 /**
- * The reference of the event; a dry run that is stored afterwards ends twice.
+ * The reference of the event: the import's id, with `-stored` the second time,
+ * because a dry run that is stored afterwards ends twice.
  */
 async function referenceOf(
   sql: Sql,
@@ -69,17 +71,14 @@ async function referenceOf(
 
 /** The data of the event, with the names and counts of the status. */
 function endOf(record: ImportRecord) {
-  const counts = countsOfImport(record);
   return {
     import_id: record.id,
     name: record.name ?? undefined,
     status: importStatus(record),
     dry_run: record.dry_run === 1 || undefined,
     products: {
+      ...shownCounts(countsOfImport(record)),
       total: record.products_total,
-      ...counts,
-      deleted: counts.deleted || undefined,
-      refused: counts.refused || undefined,
     },
   };
 }

@@ -48,13 +48,16 @@ function writerOf(shape: Shape): Write {
   for (const [name, { form }] of Object.entries(attributes ?? {})) {
     members.set(`@${name}`, textMember(name, form));
   }
+  const writeText: Write = !isText(content)
+    ? (value) => quotedJson(String(value))
+    : shape.plain
+    ? textWriter(content)
+    : (value) => writeObject(members, { "#text": value });
   return (value) => {
     if (value === null) return "null";
-    if (typeof value === "object") return writeObject(members, value);
-    if (!isText(content)) return quotedJson(String(value));
-    return shape.plain
-      ? textWriter(content)(value)
-      : writeObject(members, { "#text": value });
+    return typeof value === "object"
+      ? writeObject(members, value)
+      : writeText(value);
   };
 }
 

@@ -104,8 +104,7 @@ export function parseDatabaseUrl(text: string): string | null {
       "the value is not of the form " +
         "postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
         "where commas may separate several HOST:PORT; write special " +
-        "characters " +
-        "of the password in percent-encoding: @ is %40, / is %2F, # is %23.",
+        "characters of the password in percent-encoding: @ is %40, / is %2F, # is %23.",
     );
   }
   checkParameters(urls[0].searchParams);
@@ -139,8 +138,7 @@ function checkParameters(parameters: URLSearchParams): void {
     throw new SettingError(
       `after the "?" only sslmode (${SSL_MODES.join(", ")}), sslrootcert ` +
         "(a file of certificates), target_session_attrs and " +
-        "load_balance_hosts " +
-        "are known, each once.",
+        "load_balance_hosts are known, each once.",
     );
   }
   const balance = parameters.get("load_balance_hosts") ?? "random";
@@ -274,8 +272,7 @@ export function parseSmtpUrl(text: string): MailServer | null {
     throw new SettingError(
       "the value is not of the form smtp://USER:PASSWORD@HOST:PORT, with " +
         "special characters in user and password percent-encoded; " +
-        "smtps:// is " +
-        "for TLS from the first byte, and USER:PASSWORD@ may be left out.",
+        "smtps:// is for TLS from the first byte, and USER:PASSWORD@ may be left out.",
     );
   }
   const { protocol, hostname, port, username, password } = url;

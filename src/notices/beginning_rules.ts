@@ -3,7 +3,7 @@
  * products break it: a job of `administration/maintenance.ts`. For
  * each day on which rules begin, it reads all products once.
  */
-import { breaks, type Category } from "../catalogue/category_rules.ts";
+import { brokenRules, type Category } from "../catalogue/category_rules.ts";
 import { toCategory } from "../catalogue/category_rows.ts";
 import type { Product } from "../catalogue/product.ts";
 import { listProducts, NO_FILTER } from "../catalogue/product_lists.ts";
@@ -52,7 +52,9 @@ export async function* announceRules(
   const beginning = new Map<string, Category>();
   for await (const some of categoriesWithDates(db, due.version)) {
     for (const { name, rules: all } of some) {
-      const rules = all.filter(({ from }) => from !== null && due.has(from));
+      const rules = all.filter(({ from }) =>
+        from !== null && due.days.has(from)
+      );
       if (rules.length > 0) beginning.set(name, { name, rules });
     }
     yield 0;
@@ -62,7 +64,8 @@ export async function* announceRules(
     try {
       yield* announceTo(services, no, beginning);
     } catch (error) {
-      // The next run counts the products of sellers whose server was away.
+      // The days are then not recorded as announced, so the next run goes
+      // through all sellers again.
       if (outageOf(error) === null) throw error;
       isComplete = false;
     }
@@ -80,7 +83,7 @@ interface Due {
   version: string;
   /** The last day on which one of these rules begins. */
   last: string;
-  has: (day: string) => boolean;
+  days: ReadonlySet<string>;
 }
 
 /**
@@ -98,9 +101,7 @@ async function findDue(sql: Sql, now: number): Promise<Due | null> {
   );
   const last = days.at(-1);
   if (last === undefined) return null;
-  const { version } = row;
-  const known = new Set(days);
-  return { version, last, has: (day) => known.has(day) };
+  return { version: row.version, last, days: new Set(days) };
 }
 
 async function* categoriesWithDates(db: Services["db"], version: string) {
@@ -164,13 +165,12 @@ function countBroken(
   beginning: BeginningRules,
 ): void {
   const byDay = new Map<string, Set<string>>();
-  for (const name of product.categories) {
-    const category = beginning.get(name);
-    for (const rule of category?.rules ?? []) {
-      if (!breaks(product, category!, rule)) continue;
-      const names = byDay.get(rule.from!) ?? new Set();
-      byDay.set(rule.from!, names.add(rule.field ?? rule.attribute!));
-    }
+  const categories = product.categories.flatMap((name) =>
+    beginning.get(name) ?? []
+  );
+  for (const { from, field, attribute } of brokenRules(product, categories)) {
+    const names = byDay.get(from!) ?? new Set();
+    byDay.set(from!, names.add(field ?? attribute!));
   }
   for (const [day, names] of byDay) {
     const counts = broken.get(day) ?? { products: 0, byName: new Map() };

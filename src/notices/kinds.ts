@@ -50,6 +50,8 @@ export interface SearchedKind extends Kind {
     sql: Sql,
     input: SearchInput,
   ) => FoundNotice[] | Promise<FoundNotice[]>;
+  /** Reads the rest of a new event's detail. */
+  complete?: (sql: Sql, found: FoundNotice) => Promise<FoundNotice>;
 }
 
 export interface SearchInput {
@@ -261,27 +263,39 @@ async function failedImages(
 ): Promise<FoundNotice[]> {
   const find = (select: string, order: string) =>
     sql.all<FailedImages>(`${select} ORDER BY ${order} ${LIMIT}`, [
-      ...[since, SEARCH_LIMIT],
+      since,
+      SEARCH_LIMIT,
     ]);
   const uploads = await find(FAILED_UPLOADS, "finished_at");
   const imports = await find(FAILED_IMPORTS, "settled_at");
   // One list in the order of time, because `SearchInput.since` continues from
   // its end.
   const rows = [
-    ...uploads.map((row) => ({ ...row, view: "uploads", urls: OF_UPLOAD })),
-    ...imports.map((row) => ({ ...row, view: "imports", urls: OF_IMPORT })),
+    ...uploads.map((row) => ({ ...row, view: "uploads" })),
+    ...imports.map((row) => ({ ...row, view: "imports" })),
   ].toSorted((one, other) => one.at - other.at).slice(0, SEARCH_LIMIT);
-  const found: FoundNotice[] = [];
-  for (const { sellerNo, id, name, failed, at, view, urls } of rows) {
-    const named = await sql.all<{ url: string }>(`${urls} ${LIMIT}`, [
-      ...[sellerNo, id, NAMED_IMAGES],
-    ]);
-    const images = named.map(({ url }) => url.slice(0, URL_LENGTH)).join(", ");
-    const left = failed > named.length ? failed - named.length : 0;
-    const detail = { id, view, name, failed, images, left };
-    found.push({ sellerNo, about: id, detail, at });
-  }
-  return found;
+  return rows.map(({ sellerNo, id, name, failed, at, view }) => ({
+    sellerNo,
+    about: id,
+    detail: { id, view, name, failed },
+    at,
+  }));
+}
+
+async function withFailedUrls(
+  sql: Sql,
+  notice: FoundNotice,
+): Promise<FoundNotice> {
+  const { sellerNo, about, detail } = notice;
+  const urls = detail.view === "uploads" ? OF_UPLOAD : OF_IMPORT;
+  const named = await sql.all<{ url: string }>(`${urls} ${LIMIT}`, [
+    sellerNo,
+    about,
+    NAMED_IMAGES,
+  ]);
+  const images = named.map(({ url }) => url.slice(0, URL_LENGTH)).join(", ");
+  const left = Math.max(0, Number(detail.failed) - named.length);
+  return { ...notice, detail: { ...detail, images, left } };
 }
 
 /** What a seller uses, and its own limits. */
@@ -469,6 +483,7 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     recipient: "seller",
     nature: "event",
     find: failedImages,
+    complete: withFailedUrls,
     text: ({ failed, view, name, images, left }) => {
       const of = view === "uploads"
         ? "an upload"
@@ -517,8 +532,7 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     many: {
       text: (count) =>
         `${count} products were rejected. Correct them, and they ` +
-        "are reviewed " +
-        "again.",
+        "are reviewed again.",
       view: "products?review=rejected",
     },
   },

@@ -134,11 +134,8 @@ export class NoticeSearch {
         await kind.find(sql, { ...input, since })
       );
       const all = found.map((each) => noticeName(keyOf(kind, each)));
-      yield* this.#insert(
-        section,
-        kind,
-        found.filter((_, n) => !known.has(all[n])),
-      );
+      const begun = found.filter((_, n) => !known.has(all[n]));
+      yield* this.#insert(section, kind, await completed(section, kind, begun));
       for (const each of all) names.add(each);
       if (found.length < SEARCH_LIMIT) break;
       // Fewer events than the limit have the same time.
@@ -168,6 +165,19 @@ export class NoticeSearch {
       yield some.length;
     }
   }
+}
+
+async function completed(
+  section: ReadWrite,
+  { complete }: SearchedKind,
+  found: readonly FoundNotice[],
+): Promise<readonly FoundNotice[]> {
+  if (complete === undefined || found.length === 0) return found;
+  return await section.read(async (sql) => {
+    const all: FoundNotice[] = [];
+    for (const one of found) all.push(await complete(sql, one));
+    return all;
+  });
 }
 
 function keyOf(

@@ -241,7 +241,10 @@ export async function pingWebhook(
   sellerNo: number,
   trigger: Trigger,
 ): Promise<Pinged | null> {
-  const { isOwn, example } = await db.read((sql) => findMeaning(sql, trigger));
+  const { isOwn, example } = await db.read(
+    (sql) => findMeaning(sql, trigger),
+    { single: true },
+  );
   const data = isOwn ? example : { xml: "" };
   return await db.of(sellerNo).write(async (tx) => {
     const webhook = await lockWebhook(tx, sellerNo, trigger);

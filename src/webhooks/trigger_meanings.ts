@@ -2,15 +2,14 @@
  * The operator's description of the data of each trigger; the default
  * description applies to triggers without one.
  */
-import type { Sql } from "../database/db.ts";
-import { insertInto } from "../database/db.ts";
+import { insertInto, type Sql } from "../database/db.ts";
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { textReader, trimSpace } from "../lib/values.ts";
 import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { ANY, inAnyOrder, maybe, text } from "../xml/shapes.ts";
-import { readFields } from "../xml/small_document.ts";
+import { readField, readFields } from "../xml/small_document.ts";
 import type { EventData } from "./event.ts";
 import { dataIn } from "./event_document.ts";
 import { type Trigger, TRIGGER_EXAMPLES, TRIGGERS } from "./trigger.ts";
@@ -30,7 +29,7 @@ export const MEANING = {
   ),
 };
 
-/** The description as it was sent; null: the default one. */
+/** The description as the operator sent it; null: the default one applies. */
 export interface PutMeaning {
   about: string | null;
   example: EventData | null;
@@ -58,18 +57,8 @@ function readAbout(
   sent: XmlElement | undefined,
   details: Detail[],
 ): string | null {
-  const about = trimSpace(sent?.text ?? "");
-  if (about === "") return null;
-  const read = textReader(ABOUT_LENGTH)(about);
-  if ("value" in read) return read.value;
-  const { code, message } = read.problem;
-  details.push({
-    line: sent!.line,
-    field: "about",
-    code,
-    message: `about ${message}`,
-  });
-  return null;
+  if (trimSpace(sent?.text ?? "") === "") return null;
+  return readField("about", sent, textReader(ABOUT_LENGTH), details) ?? null;
 }
 
 function isEmpty(data: EventData | null): boolean {
@@ -111,12 +100,12 @@ interface Row {
   example: string | null;
 }
 
+const ROWS = `SELECT trigger_name AS "trigger", about, form, example
+  FROM trigger_meanings`;
+
 /** The description of each trigger, in the order of the triggers. */
 export async function listMeanings(sql: Sql): Promise<TriggerMeaning[]> {
-  const rows = await sql.all<Row>(
-    `SELECT trigger_name AS "trigger", about, form, example
-     FROM trigger_meanings`,
-  );
+  const rows = await sql.all<Row>(ROWS);
   const put = new Map(rows.map((row) => [row.trigger, row]));
   return TRIGGERS.map((trigger) => meaningOf(trigger, put.get(trigger)));
 }
@@ -131,7 +120,8 @@ export async function findMeaning(
   sql: Sql,
   trigger: Trigger,
 ): Promise<TriggerMeaning> {
-  return (await listMeanings(sql)).find((one) => one.trigger === trigger)!;
+  const row = await sql.get<Row>(`${ROWS} WHERE trigger_name = ?`, [trigger]);
+  return meaningOf(trigger, row);
 }
 
 function meaningOf(trigger: Trigger, row: Row | undefined): TriggerMeaning {

@@ -946,7 +946,8 @@ let end = () => Promise.resolve();
 `,
     also: {
       from: "function namesInDocument(",
-      to: `let last: { no: number; at: number; found: Unnamed } | null = null;
+      to:
+        `let last: { no: number; at: number; found: MissingProducts } | null = null;
 
 function namesInDocument(`,
     },

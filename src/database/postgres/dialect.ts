@@ -33,6 +33,8 @@ export function toStatement(sql: string, takesSellers = false): Statement {
   let statement = known.get(sql);
   if (statement === undefined) {
     statement = makeStatement(sql, takesSellers);
+    // Without the condition, both kinds of transactions share one statement.
+    if (takesSellers && !statement.takesSellers) statement = toStatement(sql);
     known.set(sql, statement);
   }
   return statement;

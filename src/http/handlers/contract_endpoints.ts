@@ -1,6 +1,5 @@
 /** The published contracts, without a key: schemas, OpenAPI, documentation. */
 import { isDeepStrictEqual } from "node:util";
-import type { Db } from "../../database/db.ts";
 import { VERSION } from "../../version.ts";
 import {
   REFERENCE_PAGES,
@@ -33,18 +32,11 @@ import {
   listMeanings,
   type TriggerMeaning,
 } from "../../webhooks/trigger_meanings.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import { notFound } from "../../lib/errors.ts";
 import { endpoint, type Handler } from "../server/route.ts";
 import { CLIENT, CLIENT_TYPES } from "./built_files.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
-
-type ReadMeanings = (db: Db) => Promise<readonly TriggerMeaning[]>;
-
-const defaultMeanings: ReadMeanings = () => Promise.resolve(DEFAULT_MEANINGS);
-
-/** Without the database they are the default ones. */
-const presentMeanings: ReadMeanings = (db) =>
-  db.read(listMeanings).catch(() => DEFAULT_MEANINGS);
 
 /** Forbids external content, and inline scripts and styles. */
 const DOCS_POLICY = {
@@ -94,34 +86,29 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
     name: string,
     read: (meanings: readonly TriggerMeaning[]) => Chapter,
     write: (chapter: Chapter) => Promise<string>,
-    meaningsFrom?: ReadMeanings,
+    publish: typeof textWithMeanings = publishedText,
   ) => {
-    const html = (meanings: readonly TriggerMeaning[]) => write(read(meanings));
-    const markdown = (meanings: readonly TriggerMeaning[]) =>
-      servedMarkdown(read(meanings).text);
     pages.set(
       name,
-      publishedText("text/html", html, DOCS_POLICY, meaningsFrom),
+      publish("text/html", (now) => write(read(now)), DOCS_POLICY),
     );
     pages.set(
       `${name}.md`,
-      publishedText("text/markdown", markdown, {}, meaningsFrom),
+      publish("text/markdown", (now) => servedMarkdown(read(now).text)),
     );
   };
-  const webhooks = CHAPTERS.find(({ name }) => name === "webhooks")!;
   for (const { name, text } of CHAPTERS) {
+    if (name === "webhooks") {
+      const read = (meanings: readonly TriggerMeaning[]) => ({
+        name,
+        text: withMeanings(text, meanings),
+      });
+      add(name, read, chapterPage, textWithMeanings);
+      continue;
+    }
     const more = () => name === "api" ? referenceContents(endpoints()) : "";
     add(name, () => ({ name, text: text + more() }), chapterPage);
   }
-  add(
-    webhooks.name,
-    (meanings) => ({
-      ...webhooks,
-      text: withMeanings(webhooks.text, meanings),
-    }),
-    chapterPage,
-    presentMeanings,
-  );
   for (const { name } of REFERENCE_PAGES) {
     add(
       name,
@@ -171,7 +158,7 @@ export const getDocsStyle = endpoint(
 );
 
 /** The validity of `security.txt`, from each answer on. */
-const CONTACT_MS = 180 * 24 * 3_600_000;
+const CONTACT_MS = 180 * DAY_MS;
 
 /** Where to report vulnerabilities (RFC 9116), if the operator has set it. */
 export const getSecurityContact = endpoint(
@@ -199,11 +186,9 @@ export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
       about: "OpenAPI 3.1.",
       answers: { type: "application/json" },
     },
-    publishedText(
+    textWithMeanings(
       "application/json",
       (meanings) => openApi(endpoints(), VERSION, meanings),
-      {},
-      presentMeanings,
     ),
   );
 
@@ -232,26 +217,45 @@ function schemaEndpoint(operation: string, title: string, write: () => string) {
   return endpoint(documentation, publishedText(type, write));
 }
 
-/**
- * Serves a text, which is created at the first request, and again when the
- * meanings of triggers in it have changed.
- */
+/** Serves a text, which is created at the first request. */
 function publishedText(
   type: string,
   write: (meanings: readonly TriggerMeaning[]) => string | Promise<string>,
   more: Record<string, string> = {},
-  read: ReadMeanings = defaultMeanings,
+): Handler {
+  let written: Promise<StaticText> | undefined;
+  const create = async () => staticText(type, await write(DEFAULT_MEANINGS));
+  return async (exchange) =>
+    serveText(exchange, await (written ??= create()), withRevalidation(more));
+}
+
+/**
+ * Serves a text that contains the meanings of triggers; it is created again
+ * when they have changed. While the database cannot be read, it has the default
+ * meanings.
+ */
+function textWithMeanings(
+  type: string,
+  write: (meanings: readonly TriggerMeaning[]) => string | Promise<string>,
+  more: Record<string, string> = {},
 ): Handler {
   let written:
     | { meanings: readonly TriggerMeaning[]; text: Promise<StaticText> }
     | undefined;
-  const headers = { ...more, "Cache-Control": "no-cache" };
   return async (exchange) => {
-    const meanings = await read(exchange.services.db);
+    const meanings = await exchange.services.db
+      .read(listMeanings, { single: true })
+      .catch(() => DEFAULT_MEANINGS);
     if (!isDeepStrictEqual(written?.meanings, meanings)) {
       const create = async () => staticText(type, await write(meanings));
       written = { meanings, text: create() };
     }
-    return serveText(exchange, await written!.text, headers);
+    return serveText(exchange, await written!.text, withRevalidation(more));
   };
+}
+
+function withRevalidation(
+  more: Record<string, string>,
+): Record<string, string> {
+  return { ...more, "Cache-Control": "no-cache" };
 }

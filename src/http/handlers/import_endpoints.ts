@@ -36,7 +36,7 @@ import { undoImport as undo } from "../../imports/undo.ts";
 import type { RunStep } from "../../lib/steps.ts";
 import { DETAIL_LIMIT, notFound, ServiceError } from "../../lib/errors.ts";
 import { formerNode } from "../../catalogue/product_xml.ts";
-import { totalProducts } from "../../catalogue/transaction.ts";
+import { shownCounts, totalProducts } from "../../catalogue/transaction.ts";
 import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { NO_WARNINGS } from "../../catalogue/warnings.ts";
@@ -65,7 +65,7 @@ import {
   type WatchedRecord,
 } from "./progress.ts";
 import { unsettledImageNode } from "./transaction_endpoints.ts";
-import { productCountsNode, usedKeyNode } from "./transaction_xml.ts";
+import { usedKeyNode } from "./transaction_xml.ts";
 import {
   checkVersion,
   readIdempotencyKey,
@@ -203,7 +203,7 @@ function importNode(record: ImportRecord): ImportNode {
     finished_at: isoTimeOrNone(finishedAt(record)),
     progress: importProgress(record),
     products: {
-      ...productCountsNode(countsOfImport(record)),
+      ...shownCounts(countsOfImport(record)),
       total: record.products_total,
     },
     images: {

@@ -1,11 +1,8 @@
 /** The XML of a transaction in answers and events. */
-import type {
-  ProductCountsNode,
-  ProgressNode,
-} from "../../contracts/answers.ts";
+import type { ProgressNode } from "../../contracts/answers.ts";
 import {
-  type ProductCounts,
   progressOf,
+  shownCounts,
   totalProducts,
   type Transaction,
   transactionStatus,
@@ -23,7 +20,7 @@ export function progressRecord(transaction: Transaction): ProgressNode {
     created_at: isoTime(created_at),
     finished_at: finished_at === null ? null : isoTime(finished_at),
     progress: progressOf(images),
-    products: productCountsNode(products),
+    products: shownCounts(products),
     images: { total: totalProducts(images), pending, stored, reused, failed },
     undoes: undoes ?? undefined,
     undone_by: undone_by ?? undefined,
@@ -38,17 +35,4 @@ export function usedKeyNode(
   { key_id, key_label }: Pick<Transaction, "key_id" | "key_label">,
 ): ProgressNode["key"] {
   return key_id === null ? undefined : { key_id, label: key_label };
-}
-
-/** Product counts as the status shows them. */
-export function productCountsNode(counts: ProductCounts): ProductCountsNode {
-  const { created, updated, unchanged, deleted, refused } = counts;
-  return {
-    total: totalProducts(counts),
-    created,
-    updated,
-    unchanged,
-    deleted: deleted || undefined,
-    refused: refused || undefined,
-  };
 }

@@ -45,7 +45,8 @@ export const listTriggers = endpoint({
   answers: ["triggers"],
 }, async ({ services, form }) => {
   const trigger = boundedList<XmlNode>(form, "trigger");
-  for (const meaning of await services.db.read(listMeanings)) {
+  const meanings = await services.db.read(listMeanings, { single: true });
+  for (const meaning of meanings) {
     trigger.add(new EncodedElement(entryIn(form.name, meaning)));
   }
   return { xml: { triggers: { trigger } } };

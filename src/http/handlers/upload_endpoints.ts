@@ -35,7 +35,7 @@ import {
   PRODUCTS_EXAMPLE,
 } from "../../contracts/examples.ts";
 import { endpoint, type Reply } from "../server/route.ts";
-import { productCountsNode } from "./transaction_xml.ts";
+import { shownCounts } from "../../catalogue/transaction.ts";
 
 export const uploadProducts = endpoint({
   operation: "uploadProducts",
@@ -111,7 +111,7 @@ async function uploadDocument(
     return {
       xml: {
         dry_run: {
-          products: productCountsNode(outcome.dryRun),
+          products: shownCounts(outcome.dryRun),
           results: checkedList(outcome.checked, exchange.form),
           missing: missingNode(outcome.emptied),
           warnings: warningList(outcome.warnings, exchange.form),
@@ -282,7 +282,7 @@ export const undoUpload = endpoint({
     const found = await heavyRead((takeStep) =>
       dryRunUndo(services, undo, (step) => takeStep(step, true))
     );
-    const products = productCountsNode(found.counts);
+    const products = shownCounts(found.counts);
     const details = detailList(found, exchange.form);
     return { xml: { dry_run: { products, details } } };
   }

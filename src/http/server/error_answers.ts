@@ -96,7 +96,7 @@ export function detailList(
   { details, more = 0 }: { details: readonly Detail[]; more?: number },
   form: AnswerForm,
 ): DetailsNode | undefined {
-  const shown = firstOf(details.map(detailNode), more, form, "detail");
+  const shown = firstOf(details, detailNode, more, form, "detail");
   return shown && { detail: shown.list, more: shown.more };
 }
 
@@ -105,23 +105,24 @@ export function warningList(
   { list, more }: Warnings,
   form: AnswerForm,
 ): WarningsNode | undefined {
-  const shown = firstOf(list.map(warningNode), more, form, "warning");
+  const shown = firstOf(list, warningNode, more, form, "warning");
   return shown && { warning: shown.list, more: shown.more };
 }
 
-/** The nodes that an answer has room for, and how many there are besides. */
-function firstOf<V extends XmlValue>(
-  nodes: readonly V[],
+/** As many nodes as an answer has room for, and the number of the others. */
+function firstOf<E, V extends XmlValue>(
+  entries: readonly E[],
+  toNode: (entry: E) => V,
   more: number,
   form: AnswerForm,
   name: string,
 ): { list: ElementList<V>; more: number | undefined } | undefined {
-  if (nodes.length + more === 0) return undefined;
+  if (entries.length + more === 0) return undefined;
   const list = boundedList<V>(form, name);
-  for (const node of nodes) {
-    if (list.count === DETAIL_LIMIT || !list.add(node)) break;
+  for (const entry of entries) {
+    if (list.count === DETAIL_LIMIT || !list.add(toNode(entry))) break;
   }
-  return { list, more: more + nodes.length - list.count || undefined };
+  return { list, more: more + entries.length - list.count || undefined };
 }
 
 function warningNode(

@@ -138,7 +138,9 @@ export class ObservedConditions {
   async #reviews(): Promise<ObservedNotice[]> {
     const pending = { state: "pending", sellerNo: null } as const;
     const [first] = await this.#services.db
-      .read((sql) => listReviews(sql, pending, FIRST_REVIEW, 1))
+      .read((sql) => listReviews(sql, pending, FIRST_REVIEW, 1), {
+        single: true,
+      })
       .catch(() => []);
     if (first === undefined) return [];
     const { owner, product } = first;
