@@ -254,7 +254,7 @@ interface RuledProduct
   attributes: ReadonlyMap<string, readonly [number, ProductAttribute][]>;
 }
 
-/** Finds attributes by name, as there may be 500 rules about 100 of them. */
+/** Groups attributes by name, because 500 rules may be about 100 of them. */
 function ruledProduct(
   { after, syntax, suggestions }: Pick<
     Change,

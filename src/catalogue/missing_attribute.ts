@@ -1,4 +1,4 @@
-/** The attribute that a detail is about, which its message alone names. */
+/** The name of a missing attribute, which only the message of a detail has. */
 import { quote } from "../lib/values.ts";
 
 /** The beginning of the message about an attribute that a product lacks. */
@@ -8,7 +8,7 @@ export function lacksAttribute(name: string): string {
 
 const LACKS = /^attributes has no "([^]*)", which the category "/;
 
-/** The attribute in the message of a detail; null if it is about no such one. */
+/** The missing attribute in a detail's message; null if none is missing. */
 export function lackingAttribute(message: string): string | null {
   return LACKS.exec(message)?.[1] ?? null;
 }

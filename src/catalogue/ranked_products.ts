@@ -142,7 +142,7 @@ function tooMany({ column }: Rank): Error {
   }]);
 }
 
-/** What a cursor holds of a place, which is one of this order alone. */
+/** The parts of a cursor: a place and its order, for which alone it is valid. */
 export function placeParts(
   { column, descending }: Rank,
   { value, id }: RankedPlace,

@@ -254,8 +254,8 @@ async function readUndoDraft(
 }
 
 /**
- * `young`: the transaction is recent, but has no undo record because of an
- * earlier release or the setting of that time.
+ * `young`: the transaction is recent, but has no undo record, because an earlier
+ * release or a setting at that time stored none.
  */
 export function tooOldToUndo(
   days: number,

@@ -173,7 +173,7 @@ export async function setStored(
   );
 }
 
-/** Where the document contains a SKU or an id. */
+/** The product of the document that has a SKU or an id. */
 export interface KeyPlace {
   product: number;
   line: number;

@@ -25,8 +25,8 @@ export function nearestName(
 const COMPARED_NAMES = 30;
 
 /**
- * The `count` names in `known` that are most like `written`, best first. Of
- * many names, only those with about the same characters are compared: the edit
+ * The `count` names in `known` that are most like `written`, best first. If
+ * `known` has many names, only those with about the same characters are compared: the edit
  * distances of 10,000 names take 30 ms, this selection 2 ms.
  */
 export function nearestNames(

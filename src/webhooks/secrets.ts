@@ -138,7 +138,7 @@ export async function forgetFormerSecrets(
     ...row,
     signing: JSON.stringify(inForce(JSON.parse(row.former), now)),
   })).filter(({ former, signing }) => signing !== former);
-  // The secrets may have been rotated meanwhile.
+  // Another write may have rotated the secrets since they were read.
   await tx.runMany(
     `UPDATE ${table} SET ${column} = ?
      WHERE seller_no = ? AND id = ? AND ${column} = ?`,

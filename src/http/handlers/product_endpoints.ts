@@ -173,7 +173,7 @@ async function listByRank(
   const filter = readFilter(reader);
   reader.finish();
   const { no } = exchange.seller;
-  // One more, behind which the list continues.
+  // One more than the page shows whether the list continues.
   const ranking = new Ranking(no, filter, rank, { after, limit: limit + 1 });
   const { list, next } = await readPage(
     exchange,

@@ -67,13 +67,13 @@ export const ID_CURSOR: Cursor<string> = { write: (id) => id, parse: readId };
 const BASE64URL = { alphabet: "base64url", omitPadding: true } as const;
 
 /**
- * The cursor of places that hold any text: their JSON, of which no sign has a
- * meaning in a URL.
+ * The cursor of places that may contain any text: their JSON in base64url, which
+ * needs no escaping in a URL.
  */
 export function jsonCursor<T>(
   { toJson, fromJson }: {
     toJson(place: T): unknown;
-    /** Null: it is no place. */
+    /** Null if the value is not a place. */
     fromJson(value: unknown): T | null;
   },
 ): Cursor<T> {

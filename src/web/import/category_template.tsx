@@ -1,4 +1,4 @@
-/** A template for the products of one category: its columns, and lists. */
+/** Downloads a template for one category, with lists of the allowed values. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
@@ -15,11 +15,7 @@ export function CategoryTemplate({ client }: { client: Client }) {
   useEffect(() => input.current?.focus(), []);
   const save = async () => {
     const wanted = name.trim();
-    const category = await fetchCategory(
-      client,
-      wanted,
-      new AbortController().signal,
-    );
+    const category = await fetchCategory(client, wanted);
     if (category === null) {
       throw new Error(
         `The marketplace's list has no category ${wanted}. Choose one of the ` +
@@ -56,7 +52,7 @@ export function CategoryTemplate({ client }: { client: Client }) {
   );
 }
 
-/** `Home/Mugs` is `products-Home-Mugs.xlsx`. */
+/** The file's name: `products-Home-Mugs.xlsx` for the category `Home/Mugs`. */
 function fileName(category: string): string {
   return `products-${category.replace(/[^\p{L}\p{N}]+/gu, "-")}.xlsx`;
 }

@@ -278,7 +278,7 @@ function useCategories(
 ): readonly Category[] {
   const names = useMemo(
     () => categoriesIn({ table, mapping }),
-    [table, mapping.targets],
+    [table, mapping.targets, mapping.commas],
   );
   const { data } = useLoaded(
     (signal) => findCategories(client, names, signal),

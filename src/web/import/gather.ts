@@ -151,7 +151,7 @@ function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
   const [first, other] = [pounds, ounces].toSorted((a, b) => a - b);
   const isNumber = (text: string) => /^\d*(?:\.\d+)?$/.test(text);
   yield* sampleValues(table.rows);
-  // With 16 ounces or more, the ounces are the whole weight.
+  // If a row has 16 ounces or more, the ounces are the whole weight.
   const areWhole = sampledValues(table.rows, ounces).some((text) =>
     isNumber(text) && Number(text) >= OUNCES_OF_A_POUND
   );
@@ -211,7 +211,7 @@ function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   const isOn = flags.find((i) => {
     const { values } = columns[i] ?? { values: [] };
     const isFlag = (text: string) => yesOrNo(text) !== null;
-    // A row whose values are shifted may have another value here.
+    // Rows with shifted values may have another text in this column.
     return values.some(isFlag) &&
       (values.every(isFlag) || !/\d/.test(values.filter(isFlag).join("")));
   });

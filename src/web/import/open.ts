@@ -16,7 +16,7 @@ export async function openDroppedFile(
 }
 
 /**
- * Opens pasted text; false if it is neither a document nor rows.
+ * Opens pasted text. Returns false if the text is neither a document nor rows.
  */
 export async function openText(
   client: Client | null,

@@ -5,7 +5,7 @@ import { ApiError, type Category, type Client } from "../../client/mod.ts";
 export async function fetchCategory(
   client: Client,
   category: string,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Category | null> {
   try {
     return (await client.getCategory({ category }, { signal })).category;
@@ -13,4 +13,14 @@ export async function fetchCategory(
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;
   }
+}
+
+/** The categories of these names, without those that the marketplace lacks. */
+export async function fetchCategories(
+  client: Client,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Category[]> {
+  const found = names.map((name) => fetchCategory(client, name, signal));
+  return (await Promise.all(found)).filter((one) => one !== null);
 }

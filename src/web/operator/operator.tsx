@@ -20,6 +20,7 @@ import {
 } from "../ui/components.tsx";
 import { count, durationText } from "../lib/format.ts";
 import { readable } from "../lib/texts.ts";
+import { showReviewsWaiting } from "../state/background.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
 const REFRESH_MS = 10_000;
@@ -30,6 +31,10 @@ export function OperatorView({ client }: { client: Client }) {
     [client],
   );
   useEffect(() => every(REFRESH_MS, status.reload), [client]);
+  useEffect(() => {
+    if (status.data === null) return;
+    showReviewsWaiting(status.data.backlog.pending_reviews);
+  }, [status.data]);
   return (
     <>
       <Title>Overview</Title>

@@ -86,7 +86,8 @@ export function ReviewsView({ client }: { client: Client }) {
   };
   const reload = () => {
     setAt(0);
-    setOutcomes(new Map());
+    // Until the rows are loaded again, decided ones stay decided.
+    setOutcomes((now) => new Map([...now].filter(([, one]) => isDone(one))));
     list.reload();
   };
   useKeys({
@@ -98,7 +99,8 @@ export function ReviewsView({ client }: { client: Client }) {
   useEffect(() => {
     if (more && !busy && !error && at + AHEAD > (rows?.length ?? 0)) more();
   }, [at, more, busy, error]);
-  const left = rows === null ? null : rows.length - doneOf(outcomes.values());
+  const done = rows?.filter((one) => isDone(outcomeOf(one))).length ?? 0;
+  const left = rows === null ? null : rows.length - done;
   useEffect(() => {
     if (left === null) return;
     reviewsWaiting.set(left ? `${count(left)}${more ? "+" : ""}` : null);
@@ -122,10 +124,9 @@ export function ReviewsView({ client }: { client: Client }) {
       <p class="quiet">
         {rows === null
           ? "…"
-          : `${count(doneOf(outcomes.values()))} decided of ${
-            count(rows.length)
-          }${more ? " and more" : ""}.`}{" "}
-        Keys: J next, K back, A approve, R reject.
+          : `${count(done)} decided of ${count(rows.length)}${
+            more ? " and more" : ""
+          }.`} Keys: J next, K back, A approve, R reject.
       </p>
       {failed.length > 0 && (
         <p class="note bad" role="alert">
@@ -226,10 +227,6 @@ function reasonsIn(text: string): ListedReason[] {
 
 function isDone(outcome: Outcome | undefined): boolean {
   return outcome !== undefined && !(outcome instanceof Error);
-}
-
-function doneOf(outcomes: Iterable<Outcome>): number {
-  return [...outcomes].filter(isDone).length;
 }
 
 /** Shortcuts: calls the function of a key, except in form fields. */

@@ -1,6 +1,6 @@
 /** The requirements of the marketplace for products in their categories. */
 import type { CategoryRule, Client } from "../../client/mod.ts";
-import { fetchCategory } from "../lib/categories.ts";
+import { fetchCategories } from "../lib/categories.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { useLoaded } from "../ui/components.tsx";
 import type { Item } from "./draft.ts";
@@ -17,10 +17,7 @@ export function CategoryNeeds({ client, names, attributes, onAdd }: {
 }) {
   const wanted = names.map((name) => name.trim()).filter((name) => name !== "");
   const { data } = useLoaded(
-    async (signal) => {
-      const found = wanted.map((name) => fetchCategory(client, name, signal));
-      return (await Promise.all(found)).filter((one) => one !== null);
-    },
+    (signal) => fetchCategories(client, wanted, signal),
     [client, wanted.join("\n")],
   );
   const has = (rule: CategoryRule) =>

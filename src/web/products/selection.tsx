@@ -230,7 +230,7 @@ const SHOWN = 5;
 
 function PreviewNote({ preview, left, busy, onStore, onCancel }: {
   preview: Preview;
-  /** The number of products that lack the value to start from. */
+  /** The number of products that lack the value that the change starts from. */
   left: number;
   busy: boolean;
   onStore: () => void;

@@ -164,6 +164,9 @@ const VIEWS: Readonly<Record<AccountKind, readonly View[]>> = {
   ],
 };
 
+/** Views of an operator that count the products waiting for a review. */
+const COUNTING_VIEWS = ["reviews", "overview"];
+
 export function App() {
   const current = useStore(session);
   const place = useStore(route);
@@ -174,11 +177,9 @@ export function App() {
   const client = useClient(signedIn ? current : null);
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
-  // The view of reviews counts the remaining products itself.
+  const counts = COUNTING_VIEWS.includes(view?.name ?? "");
   useReviewsWaiting(
-    current.role === "operator" && view?.name !== "reviews"
-      ? current.client
-      : null,
+    current.role === "operator" && !counts ? current.client : null,
   );
   useTitle(view?.label ?? "Sign in");
   useLeaving();

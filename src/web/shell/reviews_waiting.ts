@@ -2,8 +2,7 @@
 import { useEffect } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { every } from "../lib/browser.ts";
-import { count } from "../lib/format.ts";
-import { reviewsWaiting } from "../state/background.ts";
+import { showReviewsWaiting } from "../state/background.ts";
 
 const REFRESH_MS = 30_000;
 
@@ -17,7 +16,7 @@ export function useReviewsWaiting(operator: Client | null): void {
         const { signal } = gone;
         const { backlog: { pending_reviews: n } } = await operator
           .getStatus({}, { signal });
-        if (!signal.aborted) reviewsWaiting.set(n ? count(n) : null);
+        if (!signal.aborted) showReviewsWaiting(n);
       } catch {
         // The next request may succeed.
       }

@@ -5,6 +5,7 @@
 import type { Client, Import, Transaction } from "../../client/mod.ts";
 import { uploadTitle, uploadView } from "./names.ts";
 import { route } from "./route.ts";
+import { count } from "../lib/format.ts";
 import { Store } from "../lib/store.ts";
 
 /** An upload or import, which is watched until its last image is settled. */
@@ -15,8 +16,14 @@ export type WatchedId = { transaction_id: string } | { import_id: string };
 
 /** Percent done; null: nothing is in progress. */
 export const progress = new Store<number | null>(null);
-/** How many products wait for a review, as "12" or "50+"; null: unknown. */
+/** How many products wait for a review, as "12" or "50+"; null: none, or unknown. */
 export const reviewsWaiting = new Store<string | null>(null);
+
+/** Shows a number from the operator's status. */
+export function showReviewsWaiting(products: number | undefined): void {
+  reviewsWaiting.set(products ? count(products) : null);
+}
+
 /** The upload or import that ended while another view was open; null: none. */
 export const endedUnseen = new Store<Watched | null>(null);
 

@@ -52,21 +52,28 @@ const SAMPLE = {
   created_at: "2026-11-20T08:00:00.000Z",
 };
 
+/** The meanings of all triggers, with examples in both formats. */
+export async function loadMeanings(client: Client, signal: AbortSignal) {
+  const [{ triggers }, xml] = await Promise.all([
+    client.listTriggers({}, { signal }),
+    client.xml.listTriggers({}, { signal }),
+  ]);
+  return { triggers, xml };
+}
+
 /** What a trigger means in this marketplace, with an event in a format. */
-export async function loadMeaning(
-  client: Client,
+export function meaningIn(
+  { triggers, xml }: Awaited<ReturnType<typeof loadMeanings>>,
   trigger: Trigger,
   format: WebhookFormat,
-  signal: AbortSignal,
-): Promise<TriggerMeaning> {
-  const { triggers } = await client.listTriggers({}, { signal });
+): TriggerMeaning {
   const { about, example } = triggers.find(({ name }) => name === trigger)!;
   const event = format === "json"
     ? JSON.stringify({ ...SAMPLE, trigger, data: example }, null, 2)
     : indented(eventXml({
       ...SAMPLE,
       trigger,
-      data: exampleIn(await client.xml.listTriggers({}, { signal }), trigger),
+      data: exampleIn(xml, trigger),
     }));
   return { about, event };
 }

@@ -17,7 +17,7 @@ import {
   useLoaded,
   WhenLoaded,
 } from "../ui/components.tsx";
-import { loadMeaning, type WebhookFormat } from "./events.ts";
+import { loadMeanings, meaningIn, type WebhookFormat } from "./events.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 
@@ -280,17 +280,20 @@ function Meaning({ client, trigger, format }: {
   format: WebhookFormat;
 }) {
   const loaded = useLoaded(
-    (signal) => loadMeaning(client, trigger, format, signal),
-    [client, trigger, format],
+    (signal) => loadMeanings(client, signal),
+    [client],
   );
   return (
     <WhenLoaded loaded={loaded}>
-      {({ about, event }) => (
-        <>
-          <p class="break">{about}</p>
-          <pre class="source code" tabIndex={0}>{event}</pre>
-        </>
-      )}
+      {(meanings) => {
+        const { about, event } = meaningIn(meanings, trigger, format);
+        return (
+          <>
+            <p class="break">{about}</p>
+            <pre class="source code" tabIndex={0}>{event}</pre>
+          </>
+        );
+      }}
     </WhenLoaded>
   );
 }

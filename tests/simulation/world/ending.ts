@@ -237,7 +237,6 @@ export class Ending {
     }
   }
 
-  /** No error is logged that nothing explains. */
   /** Each process continues to compute its metrics, every 10 s. */
   async #checkMetrics(): Promise<void> {
     const { stage, caller, world } = this.#scene;
@@ -261,6 +260,7 @@ export class Ending {
     }
   }
 
+  /** No error is logged that nothing explains. */
   #checkErrors(): void {
     const { stage, trouble, world } = this.#scene;
     const stuck = stage.errors().filter(({ event }) => event === "role_stuck");

@@ -1,35 +1,38 @@
 /**
- * What the categories of a table's products need, and no column of the table
- * holds.
+ * Finds fields and attributes that the categories of a table's products require
+ * and no column holds.
  */
 import type { Category, CategoryRule, Client } from "../../../client/mod.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 import { fieldLabel } from "../../lib/words.ts";
-import { fetchCategory } from "../../lib/categories.ts";
+import { fetchCategories } from "../../lib/categories.ts";
 import { ATTRIBUTE } from "../columns/own_table.ts";
 import { withColumn } from "../columns/sheet.ts";
-import { attributeOfColumn, rowValues } from "../columns/spreadsheet.ts";
+import { attributeOfColumn, cellValues } from "../columns/spreadsheet.ts";
 import type { Finding, TableAndMapping } from "./finding.ts";
 
-/** Rows in which categories are searched, and the most that are asked for. */
+/** The rows that are searched for categories. */
 const ROWS = 1_000;
+/** The most categories that are requested from the service. */
 const ASKED = 20;
 /** Categories that a finding names. */
 const NAMED = 3;
 
 /** The first categories that the rows name, in order. */
 export function categoriesIn({ table, mapping }: TableAndMapping): string[] {
-  if (!mapping.targets.includes("categories")) return [];
-  const targets = mapping.targets.map((target) =>
-    target === "categories" ? target : ""
-  );
+  const columns = [...mapping.targets.keys()]
+    .filter((column) => mapping.targets[column] === "categories");
+  if (columns.length === 0) return [];
   const names = new Set<string>();
   for (const row of table.rows.slice(0, ROWS)) {
-    const found = rowValues(row, { ...mapping, targets }).get("categories");
-    for (const name of found ?? []) names.add(name);
+    for (const column of columns) {
+      const found = cellValues("categories", row[column], mapping, column, "");
+      for (const name of found) names.add(name);
+    }
     if (names.size >= ASKED) break;
   }
-  return [...names].slice(0, ASKED);
+  // A cell that clears the field has an empty name.
+  return [...names].filter((name) => name !== "").slice(0, ASKED);
 }
 
 /** Those of these categories that the marketplace's list has. */
@@ -41,10 +44,9 @@ export async function findCategories(
   if (names.length === 0) return [];
   const { categories: { category: [first] = [] } } = await client
     .listCategories({ limit: 1 }, { signal });
-  // A marketplace without a list costs no request for each name.
+  // Without a list no name is known, so none is requested.
   if (first === undefined) return [];
-  const found = names.map((name) => fetchCategory(client, name, signal));
-  return (await Promise.all(found)).filter((one) => one !== null);
+  return await fetchCategories(client, names, signal);
 }
 
 /** A needed field or attribute, with the categories that need it. */
@@ -53,7 +55,7 @@ interface Need {
   categories: string[];
 }
 
-/** A warning for each need without a column, which can be added. */
+/** A warning for each need without a column; its answer adds the column. */
 export function needFindings(
   mapped: TableAndMapping,
   categories: readonly Category[],
@@ -81,7 +83,7 @@ function hasColumn(
   }
   return targets.some((target, i) =>
     target === "attribute" &&
-    // The name of the attribute is another one in each row.
+    // Each row names its own attribute, so any may be there.
     (nameColumns[i] >= 0 ||
       attributeOfColumn([], header, mapping, i) === attribute)
   );

@@ -263,7 +263,7 @@ export function* splitPriceQuestion(
   ) return null;
   const end = (cells: readonly string[]) =>
     cells.findLastIndex((cell) => cell !== "");
-  // A weight has its unit after it, if the unit came from another column.
+  // A unit may follow: weights get it from another column.
   const centsIn = (cells: readonly string[]) =>
     /^(\d\d)(?: [a-z]+)?$/.exec(cells[price + 1] ?? "")?.[1];
   const isSplit = (cells: readonly string[]) =>

@@ -207,6 +207,11 @@ export function namesLanguage(name: string): boolean {
   return words.length > 1 && LANGUAGES.includes(words.at(-1)!);
 }
 
+/** Whether a word of a name, without accents and signs, matches. */
+function hasWord(name: string, pattern: RegExp): boolean {
+  return lowerCaseWords(name).some((word) => pattern.test(squeezed(word)));
+}
+
 /** Words in the names of prices. */
 const PRICE =
   /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
@@ -216,14 +221,12 @@ const OTHER_PRICE_WORDS =
 
 /** Whether a name is the name of any price. */
 export function namesPrice(name: string): boolean {
-  return lowerCaseWords(name).some((word) => PRICE.test(squeezed(word)));
+  return hasWord(name, PRICE);
 }
 
 /** Whether a name may be the price of one piece, with VAT. */
 function namesCustomerPrice(name: string): boolean {
-  const words = lowerCaseWords(name).map(squeezed);
-  return namesPrice(name) &&
-    !words.some((word) => OTHER_PRICE_WORDS.test(word)) &&
+  return namesPrice(name) && !hasWord(name, OTHER_PRICE_WORDS) &&
     !namesNetAmount(name) && weightUnitOf(name) === "";
 }
 
@@ -235,12 +238,8 @@ export function mayBePrice(name: string): boolean {
 
 /** Whether an unknown name may be the sale price. */
 function mayBeSalePrice(name: string): boolean {
-  const isPeriod = lowerCaseWords(name).some((word) =>
-    PERIOD.test(squeezed(word))
-  );
   return namesCustomerPrice(name) && namesSale(name) &&
-    !namesRecommendedPrice(name) &&
-    !isPeriod;
+    !namesRecommendedPrice(name) && !hasWord(name, PERIOD);
 }
 
 /**
@@ -258,9 +257,8 @@ export function namesAnotherColumnOf(
  * Whether an unknown name mentions the SKU, such as `Unit (SKU)`.
  */
 export function mayBeSku(name: string): boolean {
-  const words = lowerCaseWords(name).map(squeezed);
-  return words.includes("sku") &&
-    !words.some((word) => OTHER_SKU_WORDS.test(word));
+  return lowerCaseWords(name).map(squeezed).includes("sku") &&
+    !hasWord(name, OTHER_SKU_WORDS);
 }
 
 /** Words in the names of SKUs that are not the product's own. */
@@ -275,9 +273,7 @@ const OTHER_STOCK_WORDS =
 
 /** Whether an unknown name may be the quantity. */
 export function mayBeStock(name: string): boolean {
-  const words = lowerCaseWords(name).map(squeezed);
-  return words.some((word) => STOCK.test(word)) &&
-    !words.some((word) => OTHER_STOCK_WORDS.test(word));
+  return hasWord(name, STOCK) && !hasWord(name, OTHER_STOCK_WORDS);
 }
 
 /** Whether a column has the number of reserved pieces. */
@@ -287,9 +283,9 @@ export function namesReservedStock(name: string): boolean {
 
 /** Whether a name is about a carton of several pieces. */
 export function namesCarton(name: string): boolean {
-  return lowerCaseWords(name).map(squeezed).some((word) =>
-    /karton|carton|case$|^pack|^ve$|verpackung|palette|pallet|doos|master|outer|innerpack|opakow|kolli|caja|colis/
-      .test(word)
+  return hasWord(
+    name,
+    /karton|carton|case$|^pack|^ve$|verpackung|palette|pallet|doos|master|outer|innerpack|opakow|kolli|caja|colis/,
   );
 }
 
@@ -366,8 +362,7 @@ export function namesStatus(name: string): boolean {
  * Whether an unknown name may be the status.
  */
 export function mayBeStatus(name: string): boolean {
-  const words = lowerCaseWords(name).map(squeezed);
-  return !namesSale(name) && words.some((word) => STATUS_WORDS.test(word));
+  return !namesSale(name) && hasWord(name, STATUS_WORDS);
 }
 
 /** Words that say that a product is shown or can be bought. */
@@ -393,7 +388,7 @@ export function saysNotForSale(text: string): boolean {
   );
 }
 
-/** What an export says of a product that is to be deleted, without accents. */
+/** Values that mark a product for deletion, without accents. */
 const DELETIONS = "delete remove loschen entfernen supprimer eliminar usun"
   .split(" ");
 
@@ -447,15 +442,13 @@ const PERIOD =
 
 /** Whether a name is about a sale. */
 export function namesSale(name: string): boolean {
-  return lowerCaseWords(name).some((word) => SALE_WORDS.test(squeezed(word)));
+  return hasWord(name, SALE_WORDS);
 }
 
 /** Whether dates with this name may be the validity of a price. */
 export function mayNamePricePeriod(name: string): boolean {
   return namesSale(name) || PERIOD.test(squeezed(name)) ||
-    lowerCaseWords(name).some((word) =>
-      PRICE_PERIOD_WORDS.test(squeezed(word))
-    );
+    hasWord(name, PRICE_PERIOD_WORDS);
 }
 
 /** Makes `Image` of `Image 2`. */

@@ -42,7 +42,7 @@ export function ownCell(text: string): string | null {
   return LIKE_CLEARS.test(text) ? `'${text}` : text;
 }
 
-/** The text of a cell that does not clear its field. */
+/** The text of a cell, without the `'` that keeps it from clearing its field. */
 export function textOfOwnCell(cell: string): string {
   return LIKE_CLEARS.test(cell) ? cell.slice(1) : cell;
 }

@@ -199,8 +199,8 @@ function mayBeField(
 }
 
 /**
- * Of several columns of quantities, the one that is another one minus the
- * reserved pieces, in all rows; null if none is.
+ * The column of quantities that equals, in all rows, another such column minus
+ * the reserved pieces; null if none does.
  */
 function unreservedStockColumn(
   { header, rows }: Pick<Table, "header" | "rows">,
@@ -270,9 +270,8 @@ export function numberFormatOf(
     : () => "";
   const values = sampledValues(rows, column, 1_000);
   const separator = decimalSeparatorOf(values);
-  // Not the table's separator: programs write stock, and some prices, in
-  // another
-  // format than other numbers, with three decimals.
+  // Not the table's separator: programs write stock and some prices with three
+  // decimals, in another format than other numbers.
   const isOwn = target === "quantity" ||
     isPrice(target) &&
       values.some((value) => ambiguousNumberIn(value) !== null);

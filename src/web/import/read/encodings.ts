@@ -21,7 +21,9 @@ const CENTRAL = [
   "áéíóöőúüű",
   "čćđšž",
   "ăâîşţ",
-].map((letters) => `${letters}äöü`); // names of German makers have these
+]
+  // Names of German makers have umlauts.
+  .map((letters) => `${letters}äöü`);
 const EASTERN = ["абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ"];
 
 interface CodePage {
@@ -245,7 +247,7 @@ const OPENING = "¿¡";
 /** Exponents of units, as in `m²`; a letter is before them. */
 const EXPONENTS = "¹²³";
 const UNITS = /[mtn]/i;
-/** The unit before the exponent of `m³` and `cm³`. */
+/** The end of a text that is a metre or a part of it, as before `³` in `cm³`. */
 const METRES = /(?:^|[^\p{L}])[cdk]?m$/u;
 /** French words with `œ`: `cœur`, `vœu`, `œil`, `œdème`. */
 const LIGATURE = /^œ(?:[uit]|cu|d[eè]|no|s[ot])/i;
@@ -271,7 +273,7 @@ function isFit(text: string, index: number, letters: string): boolean {
   const isOfTwoScripts = CYRILLIC.test(sign) && /[a-z]/i.test(before + behind);
   const isMisread = /œ/i.test(sign)
     ? !LIGATURE.test(text.slice(index, index + 3))
-    // The exponent of `m³` in another code page.
+    // `ł` after `m` is the `³` of `m³`, decoded by the wrong code page.
     : sign === "ł" && !isBehind &&
       METRES.test(text.slice(Math.max(0, index - 3), index));
   return letters.includes(sign.toLowerCase()) && !isCapitalWithin &&

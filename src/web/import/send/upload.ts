@@ -104,7 +104,8 @@ function newDocument(fileName: string, size: number): DocumentUpload {
 }
 
 /**
- * Adds the SKUs of the file; without edits, no SKU is typed, so none is needed.
+ * Adds the SKUs of the file, which tell them from typed ones; a file without
+ * edits needs none.
  */
 function withSkusInFile(opened: DocumentUpload): DocumentUpload {
   return isEditable(opened)

@@ -7,6 +7,7 @@ import {
   type Table,
   titleNote,
 } from "../csv.ts";
+import { IMPORT_PRODUCTS } from "../../../../lib/request_limits.ts";
 import { sentences } from "../../../lib/format.ts";
 import { unpackedSize } from "./archive.ts";
 import { type Dates, isGrouped, textOfCell } from "./cells.ts";
@@ -128,11 +129,11 @@ export function newBook(
         : cellOf(text)
     )
   );
-  utils.book_append_sheet(book, sheetOf(cells), "Products");
+  utils.book_append_sheet(book, sheetOf(cells), PRODUCTS_SHEET);
   return written(book);
 }
 
-/** A column of a template, with the values to choose from; none: any value. */
+/** A column of a template; without `values`, any value is allowed. */
 export interface TemplateColumn {
   name: string;
   values: readonly string[];
@@ -142,7 +143,7 @@ export interface TemplateColumn {
 const PRODUCTS_SHEET = "Products";
 const LISTS_SHEET = "Lists";
 /** The last row of a template in which values can be chosen from lists. */
-const LAST_ROW = 50_001;
+const LAST_ROW = IMPORT_PRODUCTS + 1;
 
 /**
  * A workbook with these columns and no rows. In columns with values, a
@@ -175,8 +176,8 @@ export function templateBook(columns: readonly TemplateColumn[]): ArrayBuffer {
 }
 
 /**
- * The workbook with these validations in its first sheet, which the library does
- * not write (ECMA-376, part 1, 18.3.1.33).
+ * Adds these validations to the first sheet, because the library cannot write
+ * them (ECMA-376, part 1, 18.3.1.33).
  */
 function withValidations(
   bytes: ArrayBuffer,
