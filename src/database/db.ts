@@ -9,7 +9,6 @@
  */
 
 import type { Holder } from "../lib/holders.ts";
-import type { Reach } from "./sections.ts";
 import type { Engine, EngineSql } from "./table.ts";
 
 /** A query; one text for each engine if the engines' SQL differs. */
@@ -115,6 +114,17 @@ export interface ChangeHorizon {
    * horizon.
    */
   missing: readonly number[];
+}
+
+/** What a transaction over several servers can reach. */
+export interface Reach {
+  /** Names of unreachable servers, whose sellers are left out. */
+  readonly missing: readonly string[];
+  /**
+   * The change horizon of all these servers; undefined in a transaction on one
+   * of them.
+   */
+  horizon?(): Promise<ChangeHorizon>;
 }
 
 /** A place in the order of change of the catalogue. */

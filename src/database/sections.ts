@@ -3,14 +3,7 @@
  * section where all rows are on one server, and otherwise one for each server
  * that can be reached. So a write about all sellers is made in each section.
  */
-import {
-  type ChangeHorizon,
-  type Db,
-  DbError,
-  outageOf,
-  type ReadWrite,
-  type Sql,
-} from "./db.ts";
+import { type Db, DbError, outageOf, type ReadWrite, type Sql } from "./db.ts";
 
 /** A database of one section or several. */
 export type Sections = ReadWrite & Pick<Db, "spread">;
@@ -52,17 +45,6 @@ export function totalOutageOf(
 ): string | null {
   const isPartial = spread?.servers.some(({ isUp }) => isUp) ?? false;
   return isPartial ? null : outageOf(error);
-}
-
-/** What a transaction over several servers can reach. */
-export interface Reach {
-  /** Names of unreachable servers, whose sellers are left out. */
-  readonly missing: readonly string[];
-  /**
-   * The change horizon of all these servers; undefined in a transaction on one
-   * of them.
-   */
-  horizon?(): Promise<ChangeHorizon>;
 }
 
 /** Names of unreachable servers, whose sellers a transaction leaves out. */

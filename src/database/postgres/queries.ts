@@ -12,13 +12,14 @@ import {
   type Param,
   type Query,
   queryText,
+  type Reach,
   type ReadOptions,
   type Sql,
   textOfRows,
   type Tx,
 } from "../db.ts";
 import { OpenTransaction } from "../open_transaction.ts";
-import type { Reach } from "../sections.ts";
+
 import { changesEverywhere, PLACES_NOW, TAKE_CHANGE } from "./citus.ts";
 import type { Answer, Check, Connection } from "./connection.ts";
 import { type Statement, toStatement } from "./dialect.ts";
