@@ -13,10 +13,8 @@ import {
   ImageRefusal,
   stepLimit,
 } from "../../../src/images/worker/formats/reader.ts";
-import {
-  REFUSED,
-  sniffImage,
-} from "../../../src/images/worker/formats/signature.ts";
+import { sniffImage } from "../../../src/images/worker/formats/signature.ts";
+import { REFUSED } from "../../../src/images/signatures.ts";
 import { inspectImage } from "../../../src/images/worker/inspect.ts";
 import { Random, seedFrom } from "../../support/random.ts";
 

@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { IMAGE_TYPES, type ImageType, imageTypes } from "../../image_types.ts";
+import { REFUSED, SIGNATURES, type Signatures } from "../../signatures.ts";
 import { readAvif } from "./avif.ts";
 import { readGif } from "./gif.ts";
 import { readJpeg } from "./jpeg.ts";
@@ -22,7 +23,7 @@ export const HEAD_BYTES = 512;
  */
 export function sniffImage(head: Uint8Array): ImageType {
   const start = latin1(head.subarray(0, SIGNATURE_BYTES));
-  const type = IMAGE_TYPES.find((type) => FORMATS[type].signature.test(start));
+  const type = IMAGE_TYPES.find((type) => SIGNATURES[type].test(start));
   if (type !== undefined) return type;
   const text = latin1(head.subarray(0, HEAD_BYTES));
   const nameIn = (known: Signatures) =>
@@ -48,38 +49,19 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-/** How an accepted type is recognised, and how its header is read. */
+/** How the header of an accepted type is read. */
 interface Format {
-  signature: RegExp;
   /** null if the size cannot be read. */
   read: (reader: ImageReader, frameLimit: number) => FormatHeader | null;
 }
 
 export const FORMATS: Readonly<Record<ImageType, Format>> = {
-  jpeg: { signature: /^\xff\xd8\xff/, read: readJpeg },
-  png: { signature: /^\x89PNG\r\n\x1a\n/, read: readPng },
-  gif: { signature: /^GIF8[79]a/, read: readGif },
-  webp: { signature: /^RIFF[^]{4}WEBPVP8/, read: readWebp },
-  avif: {
-    signature:
-      /^\0\0[^]{2}ftyp(?:avi[fs]|(?:mif1|msf1|miaf)[^]{4}(?:[^]{4}){0,20}?avi[fs])/,
-    read: readAvif,
-  },
+  jpeg: { read: readJpeg },
+  png: { read: readPng },
+  gif: { read: readGif },
+  webp: { read: readWebp },
+  avif: { read: readAvif },
 };
-
-type Signatures = readonly (readonly [RegExp, string])[];
-
-/** Images and other known formats that are not accepted. */
-export const REFUSED: Signatures = [
-  [/^BM[^]{4}\0\0\0\0/, "a BMP image"],
-  [/^(?:II\*\0|MM\0\*)/, "a TIFF image"],
-  [/^\0\0[\x01\x02]\0/, "an icon (ICO or CUR)"],
-  [/^\0\0[^]{2}ftyp(?:hei|hev|mif1|msf1)/, "a HEIF or HEIC image"],
-  [/^(?:\xff\x0a|\0\0\0\x0cJXL )/, "a JPEG XL image"],
-  [/^(?:\0\0\0\x0cjP {2}|\xffO\xffQ)/, "a JPEG 2000 image"],
-  [/^8BPS/, "a Photoshop file"],
-  [/^%PDF-/, "a PDF document"],
-];
 
 const OTHERS: Signatures = [
   [/^$/, "empty"],
