@@ -365,9 +365,9 @@ class CategoriesReader {
     if (from !== undefined) rule.from = from;
     const values = this.#values(element, rule);
     if (values.length > 0) rule.values = values;
-    const saysMore = rule.required || "required" in attributes &&
+    const isRequirement = rule.required || "required" in attributes &&
         attributes.required !== "false";
-    if (!saysMore && element.children.length === 0) {
+    if (!isRequirement && element.children.length === 0) {
       this.#problem(
         path,
         line,

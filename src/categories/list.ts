@@ -37,8 +37,8 @@ export async function putCategories(
   const { db, deps } = services;
   const version = deps.ids.uuid();
   for (let first = 0; first < categories.length; first += STEP_ROWS) {
-    const some = categories.slice(first, first + STEP_ROWS);
-    const write = (tx: Tx) => insertSome(tx, { version, first, some });
+    const portion = categories.slice(first, first + STEP_ROWS);
+    const write = (tx: Tx) => insertPortion(tx, { version, first, portion });
     await db.write(write, { heavy: true });
   }
   await withAudit(services, who, "categories put", async (tx) => {
@@ -73,18 +73,18 @@ function daysOf(
   return [...days].sort().slice(0, DAYS_KEPT);
 }
 
-async function insertSome(
+async function insertPortion(
   tx: Tx,
-  { version, first, some }: {
+  { version, first, portion }: {
     version: string;
     first: number;
-    some: readonly NewCategory[];
+    portion: readonly NewCategory[];
   },
 ): Promise<void> {
   const now = tx.now();
   await tx.runMany(
     ROWS,
-    some.map(({ name, rules }, n) => [
+    portion.map(({ name, rules }, n) => [
       ...[version, first + n, name, now],
       JSON.stringify(rules),
     ]),

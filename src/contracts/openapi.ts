@@ -393,7 +393,7 @@ function failures(endpoint: Endpoint, components: Components): Json {
       description: codes.join(", "),
       headers: headers(
         endpoint,
-        ...(WAITING.includes(status) ? ["Retry-After"] : []),
+        ...(RETRY_AFTER_STATUSES.includes(status) ? ["Retry-After"] : []),
       ),
       content: inBothFormats(
         answerSchema(
@@ -411,7 +411,7 @@ function failures(endpoint: Endpoint, components: Components): Json {
 }
 
 /** Statuses whose answers have a Retry-After. */
-const WAITING = [409, 429, 503];
+const RETRY_AFTER_STATUSES = [409, 429, 503];
 
 /** The requests that the service makes: a webhook for each trigger. */
 function webhooks(

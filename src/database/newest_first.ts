@@ -13,7 +13,7 @@ export interface LogSearch {
   /** Conditions that an index answers. */
   within?: Conditions;
   /** A further condition in SQL, as `inReach` returns it. */
-  part?: string;
+  condition?: string;
   /** Unix milliseconds, inclusive. */
   since: number | null;
   until: number | null;
@@ -24,7 +24,7 @@ export interface LogSearch {
 /** Up to `limit` rows, the newest first. */
 export function newestFirst<T extends { id: string }>(
   sql: Sql,
-  { table, select, within, part = "", since, until, matching }: LogSearch,
+  { table, select, within, condition = "", since, until, matching }: LogSearch,
   { after, limit }: ListPlace,
 ): Promise<ListPage<T>> {
   const id = `${table}.id`;
@@ -40,7 +40,7 @@ export function newestFirst<T extends { id: string }>(
   return scan({
     endAfter: async (rows) => {
       const last = await sql.get<{ id: string }>(
-        `SELECT id FROM ${table} ${range.where} ${part}
+        `SELECT id FROM ${table} ${range.where} ${condition}
          ORDER BY id DESC LIMIT 1 OFFSET ${rows - 1}`,
         range.params,
       );
@@ -49,7 +49,7 @@ export function newestFirst<T extends { id: string }>(
     matching: (_, most) =>
       sql.all<T>(
         `SELECT * FROM (
-           ${select} ${range.where} ${part}
+           ${select} ${range.where} ${condition}
            ORDER BY ${id} DESC LIMIT ${SCAN_ROWS}) AS newest
          ${wanted.where} ORDER BY id DESC ${LIMIT}`,
         [...range.params, ...wanted.params, most],

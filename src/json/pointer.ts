@@ -14,8 +14,8 @@ export function pointerTo(
 ): string {
   const isProduct = product !== undefined && field === "product" &&
     code === "wrong_type";
-  const isNone = field === "" && code !== "unknown_element";
-  const path = isNone || isProduct ? [] : field.split("/");
+  const isDocument = field === "" && code !== "unknown_element";
+  const path = isDocument || isProduct ? [] : field.split("/");
   const isEntry = ENTRY.test(path[0] ?? "");
   const isOfList = product === undefined && code !== "unknown_element";
   if (list !== null && isOfList && !isEntry) return `/${list}`;

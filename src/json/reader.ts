@@ -64,8 +64,8 @@ enum Target {
   Nowhere,
   /** To the handlers, as the text of the open element. */
   Element,
-  /** Nowhere: nothing more of the open element is reported. */
-  Unread,
+  /** Nowhere; the open element is closed without a text. */
+  ElementWithoutText,
   /** The open element, of any content. */
   AnyElement,
   AnyMember,
@@ -154,7 +154,7 @@ class JsonReader extends JsonTokens {
       case Target.Element:
         return this.handlers.text(part);
       case Target.Nowhere:
-      case Target.Unread:
+      case Target.ElementWithoutText:
         return;
     }
     this.#textLength += part.length;
@@ -212,12 +212,12 @@ class JsonReader extends JsonTokens {
     }
     if (this.#isMistyped(child, kind, line)) return Target.Nowhere;
     this.#element = child.name;
-    this.#tag(at, at);
+    this.#setMarkup(at, at);
     this.handlers.open(this.#element, NO_ATTRIBUTES, line);
     const expected = expectedScalar(child.shape, kind);
     if (expected !== null) {
       this.handlers.mistyped?.(null, kind, expected, line);
-      return Target.Unread;
+      return Target.ElementWithoutText;
     }
     return isAny(child.shape) ? Target.AnyElement : Target.Element;
   }
@@ -256,7 +256,7 @@ class JsonReader extends JsonTokens {
       case Target.Element:
         if (text !== null && text !== "") this.handlers.text(text);
         return this.handlers.close(this.#element);
-      case Target.Unread:
+      case Target.ElementWithoutText:
         return this.handlers.close(this.#element);
       case Target.Nowhere:
         return;
@@ -293,7 +293,7 @@ class JsonReader extends JsonTokens {
       throw this.overLimit("Values are nested deeper than", "depth", at);
     }
     this.#count(at);
-    this.#tag(at, at + 1);
+    this.#setMarkup(at, at + 1);
     const frame: Frame = {
       mode: Mode.Skipped,
       isArray,
@@ -380,7 +380,7 @@ class JsonReader extends JsonTokens {
   protected override end(at: number): void {
     const frame = this.#frames.pop()!;
     const { closes, attributed, any, mode } = frame;
-    this.#tag(at, at + 1);
+    this.#setMarkup(at, at + 1);
     if (attributed !== null) this.#endAttributed(attributed, frame.seen);
     if (closes !== null) {
       const isListMissing = this.#frames.length === 0 && this.#isList &&
@@ -414,7 +414,7 @@ class JsonReader extends JsonTokens {
     this.handlers.close(name);
   }
 
-  #tag(start: number, end: number): void {
+  #setMarkup(start: number, end: number): void {
     this.markup = start;
     this.markupEnd = end;
   }

@@ -21,17 +21,17 @@ export function parseJson(
   const tree = parseTree(bytes, { ...limits, depth }, jsonOf(root));
   const details: Detail[] = [];
   const isList = listedIn(root.shape) !== null;
-  const other = tree.mistyped?.find(({ member, expected }) =>
+  const wrongRoot = tree.mistyped?.find(({ member, expected }) =>
     member === null && expected === "an object"
   );
-  if (other !== undefined) {
-    const expected = isList ? `{"${root.name}": […]}` : other.expected;
+  if (wrongRoot !== undefined) {
+    const expected = isList ? `{"${root.name}": […]}` : wrongRoot.expected;
     throw recordInvalid([{
-      line: other.line,
+      line: wrongRoot.line,
       field: root.name,
       pointer: "",
       code: "wrong_type",
-      message: `The document is ${other.found}; it must be ${expected}.`,
+      message: `The document is ${wrongRoot.found}; it must be ${expected}.`,
     }]);
   }
   reportMistyped(tree, root.shape, isList ? `/${root.name}` : "", details);

@@ -326,7 +326,7 @@ export function pageOfUsages(
 /** Percent of a quota at which a notice is sent, ascending. */
 const LEVELS = [80, 90, 100];
 /** A notice ends when usage is this many percent below its level. */
-const FADES = 5;
+const FADE_PERCENT = 5;
 
 /** A quota of 0 does not count as used up. */
 function limitedUses(usage: Usage, config: SearchInput["config"]): QuotaUse[] {
@@ -334,7 +334,7 @@ function limitedUses(usage: Usage, config: SearchInput["config"]): QuotaUse[] {
 }
 
 /** The unit of a quota, such as "bytes for images". */
-function countedFor(quota: Detail[string]): string {
+function unitOf(quota: Detail[string]): string {
   const unit = quotaUnit(quota);
   return unit === quota ? unit : `${unit} for ${quota}`;
 }
@@ -347,7 +347,7 @@ export function isNearLimit(
   config: SearchInput["config"],
 ): boolean {
   return limitedUses(usage, config)
-    .some((use) => percentOf(use) >= LEVELS[0] - FADES);
+    .some((use) => percentOf(use) >= LEVELS[0] - FADE_PERCENT);
 }
 
 /** Notices of the highest level that each quota has reached. */
@@ -356,7 +356,7 @@ function quotas({ usages, config }: SearchInput): FoundNotice[] {
     limitedUses(usage, config).flatMap((use) => {
       const percent = percentOf(use);
       const reached = LEVELS.filter((level) => percent >= level);
-      return LEVELS.filter((level) => percent >= level - FADES)
+      return LEVELS.filter((level) => percent >= level - FADE_PERCENT)
         .map((level) => ({
           sellerNo: usage.sellerNo,
           about: `${use.quota} ${level}`,
@@ -370,7 +370,9 @@ function quotas({ usages, config }: SearchInput): FoundNotice[] {
 
 function overQuota({ usages, config }: SearchInput): FoundNotice[] {
   return usages.flatMap((usage) =>
-    limitedUses(usage, config).filter((use) => percentOf(use) >= 100 - FADES)
+    limitedUses(usage, config).filter((use) =>
+      percentOf(use) >= 100 - FADE_PERCENT
+    )
       .map((use) => ({
         sellerNo: usage.sellerNo,
         about: use.quota,
@@ -542,7 +544,7 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     nature: "state",
     find: (_, input) => quotas(input),
     text: ({ quota, level, used, limit }) => {
-      const what = `${used} of ${limit} ${countedFor(quota)}`;
+      const what = `${used} of ${limit} ${unitOf(quota)}`;
       return level === 100
         ? `Your quota is used up: ${what}. Changes are stored, new ${quota} ` +
           "are not."

@@ -347,7 +347,7 @@ export async function listRefusals(
        FROM refusals JOIN sellers ON sellers.seller_no = refusals.seller_no
          AND sellers.status <> 'removed'`,
     within: { "refusals.seller_no = ?": sellerNo },
-    part: inReach("refusals.seller_no"),
+    condition: inReach("refusals.seller_no"),
     since,
     until,
     matching: {

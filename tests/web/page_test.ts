@@ -1205,7 +1205,7 @@ test("a module of the page that fails to load is named, and a reload loads it", 
   const { page } = tab;
   await signIn(tab, app.url, app.key);
   const lacking = page.getByText("Part of this page could not be loaded");
-  for (const part of ["of_sellers", "files"]) {
+  for (const part of ["seller_views", "files"]) {
     await page.route(`**/${part}.js`, (route) => route.abort());
   }
   await choose(page, "sku;price\n1;2\n", "stock.csv");

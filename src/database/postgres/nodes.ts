@@ -41,10 +41,10 @@ const PROBE_MS = 500;
 const PROMPT_MS = 400;
 /**
  * Connections are abandoned because of a silent server at most this often
- * within `GIVEN_UP_MS`; otherwise a slow cluster would reconnect all the time.
+ * within `ABANDON_WINDOW_MS`; otherwise a slow cluster would reconnect all the time.
  */
-const GIVEN_UP_LIMIT = 3;
-const GIVEN_UP_MS = 10_000;
+const ABANDON_LIMIT = 3;
+const ABANDON_WINDOW_MS = 10_000;
 const ANSWER_MS = 1_000;
 const CONNECT_MS = 1_500;
 /**
@@ -138,7 +138,7 @@ export class Nodes {
   /** Changes whenever the set of servers that answer changes. */
   reachabilityVersion = 0;
   /** Monotonic times at which connections were abandoned. */
-  #givenUpAt: number[] = [];
+  #abandonedAt: number[] = [];
 
   private constructor(options: NodesOptions) {
     this.#options = options;
@@ -365,7 +365,7 @@ export class Nodes {
     this.#places = places;
     this.shards = shards;
     if (this.#entered === null) this.#enterFirst();
-    this.#choose();
+    this.#updateReach();
   }
 
   #enterFirst(): void {
@@ -395,7 +395,7 @@ export class Nodes {
       "holds" | "sellers" | "numbers" | "localSellerNo" | "places"
     >,
   ): KnownNode {
-    const kept: KnownNode = {
+    const added: KnownNode = {
       ...node,
       ...placed,
       missing: [],
@@ -407,37 +407,37 @@ export class Nodes {
       probe: new Probe(this.#serverOf(node)),
       cancel: () => {},
     };
-    this.#lookLater(kept);
-    return kept;
+    this.#probeLater(added);
+    return added;
   }
 
   #serverOf({ host, port }: Node): Server {
     return { settings: { ...this.#options.server.settings, host, port } };
   }
 
-  #lookLater(node: KnownNode): void {
+  #probeLater(node: KnownNode): void {
     const { clock } = this.#options.deps;
     node.cancel = clock.after(PROBE_MS, async () => {
-      const turn = (state: State) => {
+      const update = (state: State) => {
         const isGone = this.#isClosed || !this.#nodes.includes(node);
-        if (!isGone && state !== node.state) this.#turn(node, state);
+        if (!isGone && state !== node.state) this.#setState(node, state);
         return !isGone;
       };
       let hasAnswered = false;
       const cancel = systemClock.after(PROMPT_MS, async () => {
         // The answer may have arrived while this process was busy.
         await yieldToIo();
-        if (!hasAnswered && node.isUp) turn("silent");
+        if (!hasAnswered && node.isUp) update("silent");
       });
       const answers = await node.probe.answers();
       hasAnswered = true;
       cancel();
-      if (turn(answers ? "prompt" : "away")) this.#lookLater(node);
+      if (update(answers ? "prompt" : "away")) this.#probeLater(node);
     });
   }
 
   /** Records that a server became unreachable, silent or reachable. */
-  #turn(node: KnownNode, state: State): void {
+  #setState(node: KnownNode, state: State): void {
     const { log } = this.#options.deps;
     node.state = state;
     const isUp = state !== "away";
@@ -450,26 +450,28 @@ export class Nodes {
     node.servers.isAway = !isUp;
     if (!isUp) node.servers.abandon();
     // Connections through another server may wait for it, too.
-    if (this.#entered !== node && this.#mayGiveUp(state)) {
+    if (this.#entered !== node && this.#mayAbandon(state)) {
       this.#entry.servers.abandon();
     }
-    this.#choose();
+    this.#updateReach();
   }
 
   /**
    * Whether to abandon connections that may wait for a server in this state.
    */
-  #mayGiveUp(state: State): boolean {
+  #mayAbandon(state: State): boolean {
     if (state !== "silent") return state === "away";
     const now = systemClock.monotonic();
-    this.#givenUpAt = this.#givenUpAt.filter((at) => now - at < GIVEN_UP_MS);
-    if (this.#givenUpAt.length >= GIVEN_UP_LIMIT) return false;
-    this.#givenUpAt.push(now);
+    this.#abandonedAt = this.#abandonedAt.filter((at) =>
+      now - at < ABANDON_WINDOW_MS
+    );
+    if (this.#abandonedAt.length >= ABANDON_LIMIT) return false;
+    this.#abandonedAt.push(now);
     return true;
   }
 
   /** Updates everything that depends on which servers answer. */
-  #choose(): void {
+  #updateReach(): void {
     const holders = this.#nodes.filter(({ holds }) => holds);
     const silent = holders.filter((node) => !isPrompt(node));
     this.reachabilityVersion++;
@@ -484,13 +486,13 @@ export class Nodes {
         .join(",")
     }}`;
     const prompt = this.#nodes.filter(isPrompt);
-    const meeting = prompt[0] ?? this.#wakeUpNode ?? this.#nodes[0];
-    if (meeting !== this.#wakeUpNode) {
-      this.#wakeUpNode = meeting;
-      for (const fn of this.#onWakeUpNode) fn(meeting);
+    const carrier = prompt[0] ?? this.#wakeUpNode ?? this.#nodes[0];
+    if (carrier !== this.#wakeUpNode) {
+      this.#wakeUpNode = carrier;
+      for (const fn of this.#onWakeUpNode) fn(carrier);
     }
     const { state } = this.#entered!;
-    if (prompt.length > 0 && this.#mayGiveUp(state)) {
+    if (prompt.length > 0 && this.#mayAbandon(state)) {
       this.#enter(prompt[prompt.length - 1]);
     }
   }

@@ -26,11 +26,11 @@ export async function retryAfterTopologyChange<T>(
     try {
       return await call();
     } catch (error) {
-      const isLeft = isLost(error) &&
+      const hasFailedOver = isLost(error) &&
         reachabilityVersion !== nodes.reachabilityVersion;
-      const hasMoved = !isLeft && isUnexplained(error) &&
+      const hasMoved = !hasFailedOver && isUnexplained(error) &&
         await nodes.hasChangedSince(version);
-      if (!isLeft && !hasMoved && !isConflict(error)) throw error;
+      if (!hasFailedOver && !hasMoved && !isConflict(error)) throw error;
       if (tries < CONFLICT_TRIES) continue;
       if (!hasMoved) throw error;
       throw new DbError("busy", "Shards move.", error);

@@ -15,9 +15,9 @@ import { isReadOnly, type Servers } from "./servers.ts";
 const CHANNEL = "seller_interface";
 const NOTIFY = toStatement("SELECT pg_notify(?, ?)");
 /** A payload has 8,000 bytes at most; a wake-up takes about 60. */
-const IN_ONE = 100;
+const AT_ONCE = 100;
 /** Pause before the listening connection is opened again. */
-const AGAIN_MS = 1_000;
+const REOPEN_MS = 1_000;
 /** How often the listening connection is checked. */
 const CONNECTION_CHECK_MS = 2_000;
 /** After this time a silent server is abandoned. */
@@ -70,7 +70,7 @@ export class PostgresWakeUps implements WakeUps {
    */
   async #sendWaiting(): Promise<void> {
     while (this.#waiting.size > 0 && !this.#closed) {
-      const next = [...this.#waiting].slice(0, IN_ONE);
+      const next = [...this.#waiting].slice(0, AT_ONCE);
       for (const [name] of next) this.#waiting.delete(name);
       const payload: Payload = [this.#me, ...next.map(([, wakeUp]) => wakeUp)];
       await this.#pool.query(NOTIFY, [
@@ -84,19 +84,19 @@ export class PostgresWakeUps implements WakeUps {
   }
 
   listen(heard: Heard): void {
-    this.#connect(heard).catch(() => this.#again(heard));
+    this.#connect(heard).catch(() => this.#listenLater(heard));
   }
 
   async #connect(heard: Heard): Promise<void> {
     const client = new pg.Client(this.#servers.current.settings);
     this.#listener = client;
-    let over = false;
+    let hasEnded = false;
     const end = () => {
-      if (over) return;
-      over = true;
+      if (hasEnded) return;
+      hasEnded = true;
       this.#cancel();
       client.end().catch(() => {});
-      this.#again(heard);
+      this.#listenLater(heard);
     };
     this.#end = end;
     client.on("error", end);
@@ -115,7 +115,7 @@ export class PostgresWakeUps implements WakeUps {
       void this.#servers.failed("lost");
       return end();
     }
-    if (over) return;
+    if (hasEnded) return;
     this.#cancel();
     client.on("end", end);
     this.#watch(client, end);
@@ -147,9 +147,9 @@ export class PostgresWakeUps implements WakeUps {
     }
   }
 
-  #again(heard: Heard): void {
+  #listenLater(heard: Heard): void {
     if (this.#closed) return;
-    this.#cancel = this.#clock.after(AGAIN_MS, () => this.listen(heard));
+    this.#cancel = this.#clock.after(REOPEN_MS, () => this.listen(heard));
   }
 
   /** How many wake-ups are not sent yet. */

@@ -47,7 +47,7 @@ const ANSWER_BYTES = 16 * 1_024;
 const FIRST_PAUSE_MS = 2 * SECOND_MS;
 const LONGEST_PAUSE_MS = 8 * SECOND_MS;
 const LONGEST_RETRY_AFTER_MS = 60 * SECOND_MS;
-const EVERYWHERE = ["0.0.0.0/0", "::/0"];
+const ALL_ADDRESSES = ["0.0.0.0/0", "::/0"];
 
 export interface NoticeRoleOptions {
   /** Whether this process searches for new notices. */
@@ -97,7 +97,7 @@ export class NoticeRole extends LeasedRole {
     const { config, deps, network, mailer } = services;
     const outbound = new Outbound({
       // The operator chose the address.
-      allowPrivate: EVERYWHERE,
+      allowPrivate: ALL_ADDRESSES,
       userAgent: USER_AGENT,
       clock: deps.clock,
       ...network,

@@ -80,7 +80,7 @@ function effectOn(
   const { currency } = price;
   const stored = scaled(price.amount)!;
   const from = amountText(stored);
-  const amount = amountText(changed(stored, how, number, currency));
+  const amount = amountText(newPrice(stored, how, number, currency));
   const expected = how === "to" ? undefined : price.amount;
   return {
     sku,
@@ -91,7 +91,7 @@ function effectOn(
   };
 }
 
-function changed(
+function newPrice(
   price: bigint,
   how: "to" | "by" | "percent",
   number: bigint,

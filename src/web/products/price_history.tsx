@@ -144,14 +144,17 @@ export function PriceHistory({ client, product }: {
 /** A chart of the price; `changes` begins with the newest. */
 function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
   const { currency } = changes[0];
-  const other = changes.findIndex((change) =>
+  const currencyChange = changes.findIndex((change) =>
     (change.from_currency ?? currency) !== currency
   );
   // Only since the last change of the currency.
-  const shown = changes.slice(0, other < 0 ? changes.length : other + 1)
+  const shown = changes.slice(
+    0,
+    currencyChange < 0 ? changes.length : currencyChange + 1,
+  )
     .toReversed();
   const first = shown[0];
-  const former = other < 0 ? [Number(first.from)] : [];
+  const former = currencyChange < 0 ? [Number(first.from)] : [];
   const prices = [...former, ...shown.map(({ to }) => Number(to))];
   // bounded: a page of changes
   const [low, high] = [Math.min(...prices), Math.max(...prices)];

@@ -45,7 +45,7 @@ export interface Done {
   /** The upload, if it can be undone. */
   transaction_id?: string;
   /** Whether only prices changed: their former values are known. */
-  ofPrices?: boolean;
+  isOfPrices?: boolean;
   /** Deleted products: no undo, but they can be uploaded again. */
   deleted?: readonly Product[];
   /** The products for which the action failed. */
@@ -121,12 +121,12 @@ function ChangeForm({ client, products, onDone }: {
         accept: "valid",
         name: uploadName(bulkChangeTitle(change)),
       });
-      const { updated, refused: known = 0 } = outcome.products;
-      const more = refused - known;
+      const { updated, refused: inPreview = 0 } = outcome.products;
+      const more = refused - inPreview;
       const text = `${plural(updated - more, "product")} changed.`;
       onDone({
         transaction_id,
-        ofPrices: change.field === "price",
+        isOfPrices: change.field === "price",
         text: refused === 0 ? text : `${text} ${count(refused)} refused.`,
       });
     });
@@ -191,7 +191,7 @@ function ChangeForm({ client, products, onDone }: {
       {preview !== null && (
         <PreviewNote
           preview={preview}
-          left={products.length - preview.effects.length}
+          withoutValue={products.length - preview.effects.length}
           busy={busy}
           onStore={() => store(preview)}
           onCancel={() => setPreview(null)}
@@ -228,10 +228,10 @@ async function dryRun(
 /** The most effects that a preview lists. */
 const SHOWN = 5;
 
-function PreviewNote({ preview, left, busy, onStore, onCancel }: {
+function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
   preview: Preview;
   /** The number of products that lack the value that the change starts from. */
-  left: number;
+  withoutValue: number;
   busy: boolean;
   onStore: () => void;
   onCancel: () => void;
@@ -250,7 +250,8 @@ function PreviewNote({ preview, left, busy, onStore, onCancel }: {
         {[
           `${plural(updated, "product")} would change`,
           unchanged > 0 && `${count(unchanged)} would stay the same`,
-          left > 0 && `${count(left)} have no value to change`,
+          withoutValue > 0 &&
+          `${count(withoutValue)} have no value to change`,
           refused > 0 && `${count(refused)} cannot be changed`,
         ].filter(Boolean).join(", ")}.
       </p>
@@ -432,7 +433,7 @@ export function DoneNote({ done }: { done: Done }) {
         {text}{" "}
         {transaction_id !== undefined && (
           <a href={linkTo("uploads", transaction_id)}>
-            {done.ofPrices ? "See or undo the change" : "Undo the change…"}
+            {done.isOfPrices ? "See or undo the change" : "Undo the change…"}
           </a>
         )}
       </p>

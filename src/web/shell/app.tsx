@@ -38,7 +38,7 @@ import { SignInView } from "./sign_in.tsx";
 import { UploadView } from "../import/start.tsx";
 
 /** The views of each kind of account are loaded when needed. */
-const loadSellerViews = () => import("./of_sellers.ts");
+const loadSellerViews = () => import("./seller_views.ts");
 const DeliveriesView = lazy(async () =>
   (await loadSellerViews()).DeliveriesView
 );
@@ -55,7 +55,7 @@ const TransactionView = lazy(async () =>
 const UploadsView = lazy(async () => (await loadSellerViews()).UploadsView);
 const WebhooksView = lazy(async () => (await loadSellerViews()).WebhooksView);
 
-const loadOperatorViews = () => import("./of_operators.ts");
+const loadOperatorViews = () => import("./operator_views.ts");
 const AuditView = lazy(async () => (await loadOperatorViews()).AuditView);
 const CategoriesView = lazy(async () =>
   (await loadOperatorViews()).CategoriesView
@@ -264,16 +264,16 @@ const LETTERS: Readonly<Record<string, string>> = { uploads: "history" };
 function Shortcuts({ views }: { views: readonly View[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    let isGoing = false;
+    let isAfterG = false;
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const isField = event.target instanceof Element &&
         event.target.matches("input, textarea, select");
       if (isField) return;
       const wanted = views.find(({ name }) =>
-        isGoing && letterOf(name, views) === event.key
+        isAfterG && letterOf(name, views) === event.key
       );
-      isGoing = event.key === "g";
+      isAfterG = event.key === "g";
       if (event.key === "?") dialog.current?.showModal();
       else if (wanted !== undefined) goTo(wanted.name);
       else if (event.key === "/") {
@@ -423,7 +423,7 @@ function Header({ current, views, view }: {
           <button
             type="button"
             class="ghost"
-            onClick={leave}
+            onClick={endSession}
           >
             Sign out
           </button>
@@ -434,7 +434,7 @@ function Header({ current, views, view }: {
 }
 
 /** Signs out and drops all work, so that the next user does not see it. */
-function leave(): void {
+function endSession(): void {
   dropAll();
   dropAllUnsaved();
   endedUnseen.set(null);

@@ -10,10 +10,10 @@ const REFRESH_MS = 30_000;
 export function useReviewsWaiting(operator: Client | null): void {
   useEffect(() => {
     if (operator === null) return;
-    const gone = new AbortController();
+    const controller = new AbortController();
     const update = async () => {
       try {
-        const { signal } = gone;
+        const { signal } = controller;
         const { backlog: { pending_reviews: n } } = await operator
           .getStatus({}, { signal });
         if (!signal.aborted) showReviewsWaiting(n);
@@ -25,7 +25,7 @@ export function useReviewsWaiting(operator: Client | null): void {
     const stop = every(REFRESH_MS, update);
     return () => {
       stop();
-      gone.abort();
+      controller.abort();
     };
   }, [operator]);
 }
