@@ -56,7 +56,7 @@ export async function putCategories(
   });
 }
 
-/** The most days that are stored with a list: the first ones. */
+/** The most days that are stored with a list; later days are left out. */
 const DAYS_KEPT = 1_000;
 
 /** The first days after `today` on which rules begin, in order. */

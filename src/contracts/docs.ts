@@ -215,7 +215,7 @@ export function withMeanings(
     return `| \`${found.trigger}\` | ${about} |`;
   };
   const examples = own.map((meaning) =>
-    `Of \`${meaning.trigger}\`:\n\n\`\`\`xml\n${
+    `The data of \`${meaning.trigger}\`:\n\n\`\`\`xml\n${
       eventInXml(deliveredExample(meaning))
     }\n\`\`\`\n`
   );

@@ -85,18 +85,19 @@ function contentSchema(form: TextForm): Json {
 }
 
 /**
- * A text with optional XML attributes has the schema of the text alone. Answers
- * have the same schema, so a generated client can send back what it has read;
- * the description says that an object with attributes is accepted as well. Only
- * if an attribute can be sent without the text, the schema is a union, with one
- * object for all attributes, because generators take the first schema that fits.
+ * The schema of a text with optional XML attributes: usually that of the text
+ * alone, which answers have as well, so that a generated client can send back
+ * what it has read; the description says that an object is accepted, too. If an
+ * attribute can be sent without the text, the schema is a union of the text and
+ * one object with all attributes: of several objects, generators would take the
+ * first that fits.
  */
 function plainSchema(
   form: TextForm,
   { attributes = {}, textName = TEXT_NAME }: Shape,
   name: string,
 ): Json {
-  const alone = contentSchema(form);
+  const text = contentSchema(form);
   const members = Object.entries<Attribute>({
     [textName]: { form },
     ...attributes,
@@ -104,7 +105,7 @@ function plainSchema(
   if (!members.some(([, { alone }]) => alone)) {
     const names = members.map(([name]) => name).join(" and ");
     return {
-      ...alone,
+      ...text,
       description: `an object of ${names} is accepted as well`,
     };
   }
@@ -115,7 +116,7 @@ function plainSchema(
     ]),
   );
   const object = { title: `${name}_change`, type: "object", properties };
-  return { anyOf: [alone, object] };
+  return { anyOf: [text, object] };
 }
 
 /** Schemas of JSON; those of XML are in the XSD. */
@@ -215,7 +216,10 @@ function inBothFormats(schema: Json, json: Json, xml: Json): Json {
   };
 }
 
-/** The shape of a request's document, without its root's name. */
+/**
+ * The shape of a request's document in JSON: its members, or the list under the
+ * name of its root.
+ */
 function sentShape(root: string, shape: Shape): Shape {
   return listedIn(shape) === null ? shape : { content: [one(root, shape)] };
 }
@@ -323,7 +327,7 @@ function answerObject(endpoint: Endpoint, components: Components): Json {
   }
   if ("type" in answers) {
     const content = Object.fromEntries(
-      // In JSON it may be any object: a refused product follows no schema.
+      // A refused product in JSON may be any object; it follows no schema.
       mediaTypes(answers).map((type) => [type, {
         schema: { type: type === JSON_TYPE ? "object" : "string" },
       }]),

@@ -12,7 +12,7 @@ export interface LogSearch {
   select: string;
   /** Conditions that an index answers. */
   within?: Conditions;
-  /** A further condition in SQL, as `inReach` returns it. */
+  /** A further condition, in the form that `inReach` returns. */
   condition?: string;
   /** Unix milliseconds, inclusive. */
   since: number | null;

@@ -34,8 +34,9 @@ export interface Sweep {
   job: string;
   role: Role;
   everyMs: number;
+  /** The column with the time. */
   by: string;
-  /** What the column holds; Unix milliseconds unless given. */
+  /** The unit of that time; Unix milliseconds unless given. */
   unit?: "hours" | "ids";
   age: { setting: DaysSetting; zero: "keeps all" | "keeps none" } | {
     days: number;

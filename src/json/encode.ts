@@ -23,7 +23,8 @@ export type Write = (value: XmlValue) => string;
 
 /**
  * Writes the values of a node under a name as members, each after a comma.
- * `long`: see `element`.
+ * `long` collects the lists that are too long for one string; see `documentOf`
+ * of `xml/encode.ts`.
  */
 export type WriteMember = (
   value: NonNullable<XmlNode[string]>,
@@ -68,7 +69,7 @@ export function membersOf(
   return new Map(children.map((child) => [child.name, memberOf(child)]));
 }
 
-/** Writes the members of a node, in its order. `long`: see `element`. */
+/** Writes the members of a node, in its order. `long`: see `WriteMember`. */
 export function writeObject(
   members: ReadonlyMap<string, WriteMember>,
   node: XmlNode,

@@ -12,8 +12,8 @@ import {
 } from "../xml/shapes.ts";
 
 /**
- * The root as an element: a list is sent as a member of an object without a
- * name.
+ * The root element. A list is sent as the only member of an object, as in
+ * `{"products": […]}`.
  */
 export function rootChild({ name, shape }: Root): Child {
   const listed = listedIn(shape);
@@ -24,8 +24,8 @@ export function rootChild({ name, shape }: Root): Child {
 }
 
 /**
- * XML attributes of an element with elements occur only in answers; if sent,
- * they are ignored.
+ * Whether a member is ignored, as `childrenOf` marks it: an XML attribute of an
+ * element that has child elements. Only answers have such attributes.
  */
 export function isIgnored(child: Child | null): boolean {
   return child?.max === 0;
@@ -139,8 +139,8 @@ export function expectedScalar(shape: Shape, kind: Kind): string | null {
 
 /**
  * The type that a text should have; null if its type is valid. A number may
- * also be a string. A text that may be missing is null; an empty string is
- * accepted as well if any text is allowed, and otherwise refused by its reader.
+ * also be sent as a string. A text that may be empty is sent as null, or as an
+ * empty string if any text is allowed.
  */
 export function expectedKind(form: TextForm, kind: Kind): string | null {
   const expected = textKind(form);

@@ -136,7 +136,7 @@ export abstract class JsonTokens extends WindowReader {
     const end = this.#stringEnd(at + 1);
     if (end === -1) throw INCOMPLETE;
     this.name(this.#unescaped(at + 1, end), at);
-    // Often there is no white space in between.
+    // Usually the colon follows at once.
     if (this.window.charCodeAt(end + 1) === COLON) {
       this.#next = Next.Value;
       return end + 2;
@@ -259,7 +259,10 @@ export abstract class JsonTokens extends WindowReader {
     return end;
   }
 
-  /** Characters up to the next unusual one, or an escape. */
+  /**
+   * Reports the characters up to the next unusual one, or one escape; returns
+   * where they end.
+   */
   #piece(at: number, report: (piece: string) => void): number {
     const window = this.window;
     USUAL.lastIndex = at;
@@ -293,7 +296,9 @@ export abstract class JsonTokens extends WindowReader {
     }
     if (text === null) {
       throw this.malformed(
-        `The escape ${window.slice(at, at + 6)} is not a character, or one ` +
+        `The escape ${
+          window.slice(at, at + 6)
+        } is no character, or a character ` +
           "that is not allowed; remove it.",
         at,
       );

@@ -79,7 +79,7 @@ function anyProblem(value: AnyValue): string | null {
   if (value === null || typeof value === "string") return null;
   if (Array.isArray(value)) return "is an array; it must be an object.";
   return Object.keys(value).some((name) => name.startsWith("@"))
-    ? "has an XML attribute; only the objects in it can have some."
+    ? "has an XML attribute; only an object inside of it can have one."
     : membersProblem(value);
 }
 
@@ -108,7 +108,7 @@ function membersProblem(value: { [name: string]: AnyValue }): string | null {
   return null;
 }
 
-/** Converts a value of any content to XML; see `parseJson`. */
+/** Converts a value of any content to the XML inside of its element. */
 export function xmlOfAny(value: AnyValue): string {
   const written = element("any", value as XmlNode | string | null);
   return written === "<any/>"

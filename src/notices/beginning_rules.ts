@@ -28,7 +28,7 @@ const AHEAD_MS = 7 * DAY_MS;
 const CATEGORIES_AT_ONCE = 8;
 /** Products of one read. */
 const PRODUCTS_AT_ONCE = 100;
-/** Fields and attributes that a notice names. */
+/** The most fields and attributes that a notice names. */
 const NAMED = 5;
 const BY_ID = { column: "id", descending: false } as const;
 
@@ -81,7 +81,7 @@ export async function* announceRules(
 
 interface Due {
   version: string;
-  /** The last day on which one of these rules begins. */
+  /** The last of `days`. */
   last: string;
   days: ReadonlySet<string>;
 }

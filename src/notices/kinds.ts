@@ -38,7 +38,7 @@ export interface FoundNotice {
   at?: number;
   /** Keeps an open notice open; opens none. */
   isFading?: boolean;
-  /** Another notice contains it. */
+  /** Whether it is stored without being sent, because another notice says it. */
   isSilent?: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface SearchInput {
 /** The most notices of one kind that a search finds. */
 export const SEARCH_LIMIT = 2_000;
 
-/** A webhook fails for five days before it is disabled. */
+/** A webhook that has failed for so long is disabled a day later. */
 const ENDING_MS = 4 * DAY_MS;
 
 interface FailingWebhook {
@@ -77,7 +77,7 @@ interface FailingWebhook {
   lastError: string | null;
 }
 
-/** Webhooks that have failed since a time or longer. */
+/** Webhooks that have failed since this time or an earlier one. */
 async function webhooks(
   sql: Sql,
   condition: string,
@@ -253,7 +253,7 @@ const OF_IMPORT = `SELECT images.url FROM import_parts AS part
   WHERE part.seller_no = ? AND part.import_id = ?
     AND named.status = 'failed' ORDER BY part.part, ordinal`;
 
-/** URLs that a notice names, and the most characters of each. */
+/** The most URLs that a notice names, and the most characters of each. */
 const NAMED_IMAGES = 3;
 const URL_LENGTH = 200;
 
@@ -325,7 +325,7 @@ export function pageOfUsages(
 
 /** Percent of a quota at which a notice is sent, ascending. */
 const LEVELS = [80, 90, 100];
-/** A notice ends when usage is this many percent below its level. */
+/** A notice ends when usage is more than this many percent below its level. */
 const FADE_PERCENT = 5;
 
 /** A quota of 0 does not count as used up. */
@@ -516,8 +516,8 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
       `Your key ${label ?? ""}${label === null ? "" : " "}(it begins with ` +
       `${prefix}) ends at ${
         timeOf(ends)
-      }. A rotation does not prolong it. Before ` +
-      "then, create a key with another key that lasts longer, or ask us for one.",
+      }. Rotation does not change its end. Before ` +
+      "then, create a new key with a key that lasts longer, or ask us for one.",
     view: () => "keys",
   },
   {

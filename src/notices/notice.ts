@@ -58,7 +58,10 @@ export const KEPT_MS = 2 * DAY_MS;
  */
 export const NOTICES_IN_A_MAIL = 200;
 
-/** A mail that may have been accepted is sent again soon, once. */
+/**
+ * Pauses before the next attempts. The first is only for a mail that may have
+ * been accepted.
+ */
 const RETRY_MS: readonly number[] = [
   5 * SECOND_MS,
   MINUTE_MS,

@@ -52,7 +52,7 @@ function inOrder<T extends NoticeKey>(notices: readonly T[]): T[] {
 
 /**
  * Stores notices of sellers that are not stored yet, to be sent when they are
- * due. Stores none of a kind of which too many wait.
+ * due. Stores none of a kind if too many of that kind wait for the seller.
  */
 export async function insertNotices(
   tx: Tx,
@@ -307,7 +307,7 @@ async function isSuspended(tx: Tx, sellerNo: number): Promise<boolean> {
   return row?.status === "suspended";
 }
 
-/** Postpones the notices that wait for a mail at least until then. */
+/** Postpones the notices that wait for a mail until `until` or later. */
 async function postponeNotices(
   tx: Tx,
   sellerNo: number,

@@ -81,7 +81,7 @@ function noticeLines(
       return own.flatMap((notice) => noticeText(notice, publicUrl) ?? []);
     }
     const link = `${publicUrl}/#/${many.view}`;
-    // Notices beyond the waiting limit are not counted.
+    // The number that may wait is limited, so there may be more.
     const count = `${own.length}${
       own.length < NOTICES_IN_A_MAIL ? "" : " or more"
     }`;

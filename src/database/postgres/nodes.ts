@@ -74,6 +74,7 @@ type State = "prompt" | "silent" | "away";
 
 /** A server with its own connections. */
 export interface PlacedNode extends Node, SellersInReach, DbServer {
+  /** The names of all unreachable servers. */
   away: readonly string[];
   db: ServerDb;
   state: State;

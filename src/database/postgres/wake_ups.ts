@@ -14,7 +14,10 @@ import { isReadOnly, type Servers } from "./servers.ts";
 
 const CHANNEL = "seller_interface";
 const NOTIFY = toStatement("SELECT pg_notify(?, ?)");
-/** A payload has 8,000 bytes at most; a wake-up takes about 60. */
+/**
+ * The most wake-ups of one payload, which has 8,000 bytes at most; a wake-up
+ * takes about 60.
+ */
 const AT_ONCE = 100;
 /** Pause before the listening connection is opened again. */
 const REOPEN_MS = 1_000;

@@ -160,8 +160,8 @@ export class NoticeRole extends LeasedRole {
   }
 
   /**
-   * Observes this process, even while the database is unreachable, which causes
-   * a notice as well.
+   * Observes this process, even while the database is unreachable: the operator
+   * has to know of that, too.
    */
   protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;

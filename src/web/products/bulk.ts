@@ -42,8 +42,8 @@ export function bulkChangeProblem(
 }
 
 /**
- * The effects on these products. A product that lacks the value to start from has
- * none. The service refuses the change of a product if somebody else has changed
+ * The effects on these products, without those on products that lack the value
+ * to start from. The service refuses the change of a product if somebody else has changed
  * the value.
  */
 export function productEffects(

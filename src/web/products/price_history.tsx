@@ -147,7 +147,7 @@ function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
   const currencyChange = changes.findIndex((change) =>
     (change.from_currency ?? currency) !== currency
   );
-  // Only since the last change of the currency.
+  // The chart begins at the last change of the currency.
   const shown = changes.slice(
     0,
     currencyChange < 0 ? changes.length : currencyChange + 1,

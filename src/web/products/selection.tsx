@@ -44,7 +44,7 @@ export interface Done {
   text: string;
   /** The upload, if it can be undone. */
   transaction_id?: string;
-  /** Whether only prices changed: their former values are known. */
+  /** Whether prices changed: the view of the upload shows their former values. */
   isOfPrices?: boolean;
   /** Deleted products: no undo, but they can be uploaded again. */
   deleted?: readonly Product[];
@@ -339,7 +339,7 @@ function Deletion({ client, products, onDone }: {
     return (
       <span class="row" role="status">
         Deleted {count(progress.deleted)} of {count(products.length)}
-        {progress.failed > 0 && `, ${count(progress.failed)} not`}
+        {progress.failed > 0 && `, ${count(progress.failed)} failed`}
         <button type="button" onClick={() => void (stopped.current = true)}>
           Stop
         </button>

@@ -51,8 +51,8 @@ export function SignInView({ notice }: { notice: string | null }) {
           </button>
         </div>
         <p id="key-hint" class="quiet">
-          A seller’s key or the operator’s. It stays in this tab and is
-          forgotten when you close it or sign out.
+          A seller’s key or the operator’s. This tab keeps the key until you
+          close the tab or sign out.
         </p>
       </Form>
       {error && <ErrorNote error={error} lead={leadOf(error)} />}
@@ -77,13 +77,13 @@ export function SignInView({ notice }: { notice: string | null }) {
   );
 }
 
-/** A message for people; the service's own is about headers. */
+/** A message for people; that of the service names a header. */
 function leadOf(error: Error): string | undefined {
   if (!(error instanceof ApiError) || error.status !== 401) return undefined;
   return "This key is unknown: it is mistyped, or it was revoked.";
 }
 
-/** Signs in; a text that no header can carry has a message of its own. */
+/** Signs in; refuses a text that cannot be a header's value. */
 async function enter(key: string): Promise<void> {
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new Error(
