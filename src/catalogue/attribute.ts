@@ -50,7 +50,11 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
 import { lockAgainstRemoval } from "../sellers/access.ts";
-import { ruleFindings, Suggestions, waitsForRules } from "./category_rules.ts";
+import {
+  isCheckedByRules,
+  ruleFindings,
+  Suggestions,
+} from "./category_rules.ts";
 import { findList } from "./category_rows.ts";
 import { SYNTAX } from "./document_syntax.ts";
 import { isUnderReview, mayConcern } from "./review.ts";
@@ -139,7 +143,7 @@ async function writeUpdate(
       reading ??= findProducts(tx, seller.no, { ids: [current.id] });
       return (await reading)[0];
     };
-    if (waitsForRules(field)) {
+    if (isCheckedByRules(field)) {
       const value = fields[field];
       await refuseByRules(tx, services, { field, value, whole });
     }

@@ -6,7 +6,7 @@ import type { Category, CategoryList, CategoryRule } from "./category_rules.ts";
 /**
  * Size limit of the cache of decoded categories of a process, in characters.
  */
-const KEPT = 16 * 1_024 * 1_024;
+const CACHE_SIZE = 16 * 1_024 * 1_024;
 /** The size that an unknown category name counts as in the cache. */
 const UNKNOWN_SIZE = 256;
 
@@ -106,11 +106,11 @@ export class Categories {
   ): Promise<CategoryList | null> {
     if (version === null) return null;
     const known = new Map<string, Category | null>();
-    let from = await this.#look(sql, version, names, known);
+    let from = await this.#lookUp(sql, version, names, known);
     // The list was replaced during the read, so read all names again.
     while (from !== null && known.size < names.size) {
       known.clear();
-      from = await this.#look(sql, from.version, names, known);
+      from = await this.#lookUp(sql, from.version, names, known);
     }
     if (from === null) return null;
     const { closed } = from;
@@ -127,7 +127,7 @@ export class Categories {
    * Adds the categories found to `known`; incomplete only if the version has
    * changed.
    */
-  async #look(
+  async #lookUp(
     sql: Sql,
     version: string,
     names: ReadonlySet<string>,
@@ -143,7 +143,7 @@ export class Categories {
       else known.set(name, found.known);
     }
     if (missing.length === 0 && kept?.version === version) return kept;
-    let now: Version | null = null;
+    let current: Version | null = null;
     for (const list of splitIntoLists(missing.length > 0 ? missing : [""])) {
       const rows = await sql.all<Row>(
         `SELECT category_list.version, closed, name, rules FROM category_list
@@ -153,21 +153,25 @@ export class Categories {
         list,
       );
       if (rows.length === 0) return null;
-      now = this.#use(rows[0]);
-      if (now.version !== version) return now;
+      current = this.#use(rows[0]);
+      if (current.version !== version) return current;
       for (const { name, rules } of rows) {
         if (name === null) continue;
-        const category = toCategory(name, rules!, now.sets);
+        const category = toCategory(name, rules!, current.sets);
         known.set(name, category);
-        now.found.set(name, { known: category }, name.length + rules!.length);
+        current.found.set(
+          name,
+          { known: category },
+          name.length + rules!.length,
+        );
       }
       for (const name of list) {
         if (known.has(name)) continue;
         known.set(name, null);
-        now.found.set(name, { known: null }, UNKNOWN_SIZE);
+        current.found.set(name, { known: null }, UNKNOWN_SIZE);
       }
     }
-    return now;
+    return current;
   }
 
   #use({ version, closed }: Row): Version {
@@ -175,7 +179,7 @@ export class Categories {
       this.#version = {
         version,
         closed: closed === 1,
-        found: new RecentValues(KEPT),
+        found: new RecentValues(CACHE_SIZE),
         names: null,
         sets: new ValueSets(),
       };

@@ -29,16 +29,16 @@ export const RULED_FIELDS: readonly RuledField[] = [
  * Fields that change all day; a change of them alone is never refused by a
  * rule.
  */
-const NEVER_WAIT: ReadonlySet<string> = new Set(
+const EXEMPT_FIELDS: ReadonlySet<string> = new Set(
   ["price", "quantity", "availability", "status"],
 );
-const WAITING: ReadonlySet<string> = new Set(
-  RULED_FIELDS.filter((field) => !NEVER_WAIT.has(field)),
+const CHECKED_FIELDS: ReadonlySet<string> = new Set(
+  RULED_FIELDS.filter((field) => !EXEMPT_FIELDS.has(field)),
 );
 
 /** Whether a change of the field must satisfy the rules about it. */
-export function waitsForRules(field: string): boolean {
-  return WAITING.has(field);
+export function isCheckedByRules(field: string): boolean {
+  return CHECKED_FIELDS.has(field);
 }
 
 /** What a rule requires of one field or attribute. */
@@ -143,7 +143,9 @@ export function ruleFindings(
 ): RuleFindings | null {
   const { before, after, unread } = change;
   const categories = after.categories.map((name) => list.find(name));
-  if (before !== null && !concerns(before, after, categories)) return null;
+  if (before !== null && !mustSatisfyRules(before, after, categories)) {
+    return null;
+  }
   const findings = new Findings(list.today);
   if (list.closed && !unread.has("categories")) {
     categories.forEach((category, n) => {
@@ -220,7 +222,7 @@ interface Finding extends FieldProblem {
 }
 
 /** Whether the change must satisfy the rules. */
-function concerns(
+function mustSatisfyRules(
   before: ProductFields,
   after: ProductFields,
   categories: readonly (Category | null)[],
@@ -230,7 +232,7 @@ function concerns(
   }
   return categories.some((category) =>
     category?.rules.some(({ field }) =>
-      field !== null && waitsForRules(field) && differs(before, after, field)
+      field !== null && isCheckedByRules(field) && differs(before, after, field)
     )
   );
 }

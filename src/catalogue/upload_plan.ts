@@ -19,7 +19,7 @@ import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
 import { type KnownOfPart, type PlannedProduct, planRows } from "./row_plan.ts";
 import { withoutRefused } from "./valid_products.ts";
 import type { Warning } from "./warnings.ts";
-import { waitsForRules } from "./category_rules.ts";
+import { isCheckedByRules } from "./category_rules.ts";
 
 /** An upload that was read and whose images were probed. */
 export interface Draft extends KnownOfPart {
@@ -125,7 +125,7 @@ export function productsNamedIn(
 ) {
   const fields = attributesOnly ? fieldsInRows(rows) : null;
   if (missing.length > 0) fields?.add("quantity");
-  const meetsRules = fields === null || [...fields].some(waitsForRules);
+  const meetsRules = fields === null || [...fields].some(isCheckedByRules);
   return {
     categories: meetsRules
       ? rows.flatMap(({ patch }) => patch.categories ?? [])

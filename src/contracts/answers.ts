@@ -122,7 +122,7 @@ const COUNTERS = [
   MADE_BY,
 ];
 
-// Details and warnings are alike.
+// Members that details and warnings share.
 const IN_DOCUMENT = [
   maybe("product", COUNT, "position in the document, from 1"),
   maybe("sku", STRING),

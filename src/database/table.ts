@@ -25,7 +25,7 @@ export interface Table {
   key: string;
   /** Columns of other unique keys. */
   unique?: readonly string[];
-  /** By column: the table whose primary key it refers to. */
+  /** By table: the columns that refer to its primary key. */
   refersTo?: Readonly<Record<string, string>>;
   /** Like `refersTo`, and a row is deleted with the row that it refers to. */
   belongsTo?: Readonly<Record<string, string>>;

@@ -41,7 +41,8 @@ const PROBE_MS = 500;
 const PROMPT_MS = 400;
 /**
  * Connections are abandoned because of a silent server at most this often
- * within `ABANDON_WINDOW_MS`; otherwise a slow cluster would reconnect all the time.
+ * within `ABANDON_WINDOW_MS`; otherwise a slow cluster would reconnect all the
+ * time.
  */
 const ABANDON_LIMIT = 3;
 const ABANDON_WINDOW_MS = 10_000;

@@ -36,7 +36,7 @@ export class PostgresWakeUps implements WakeUps {
   readonly #servers: Servers;
   readonly #pool: ConnectionPool;
   readonly #clock: Clock;
-  readonly #me: string;
+  readonly #processId: string;
   /** Wake-ups that are not sent yet, without duplicates. */
   readonly #waiting = new Map<string, [string, string]>();
   #sending = false;
@@ -46,18 +46,18 @@ export class PostgresWakeUps implements WakeUps {
   #cancel = () => {};
   #closed = false;
 
-  /** `me` identifies this process. */
+  /** `processId` identifies this process. */
   constructor(
     servers: Servers,
     pool: ConnectionPool,
     clock: Clock,
-    me: string,
+    processId: string,
   ) {
     this.#servers = servers;
     servers.onChange(() => this.#end());
     this.#pool = pool;
     this.#clock = clock;
-    this.#me = me;
+    this.#processId = processId;
   }
 
   send(topic: string, key: string): void {
@@ -75,7 +75,10 @@ export class PostgresWakeUps implements WakeUps {
     while (this.#waiting.size > 0 && !this.#closed) {
       const next = [...this.#waiting].slice(0, AT_ONCE);
       for (const [name] of next) this.#waiting.delete(name);
-      const payload: Payload = [this.#me, ...next.map(([, wakeUp]) => wakeUp)];
+      const payload: Payload = [
+        this.#processId,
+        ...next.map(([, wakeUp]) => wakeUp),
+      ];
       await this.#pool.query(NOTIFY, [
         CHANNEL,
         JSON.stringify(payload),
@@ -107,7 +110,7 @@ export class PostgresWakeUps implements WakeUps {
       const sent = readPayload(payload);
       if (sent === null) return heard(null);
       const [sender, ...wakeUps] = sent;
-      if (sender === this.#me) return;
+      if (sender === this.#processId) return;
       for (const [topic, key] of wakeUps) heard({ topic, key });
     });
     this.#cancel = this.#clock.after(SILENCE_MS, end);
