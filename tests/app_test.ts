@@ -1,5 +1,6 @@
 /** The start of the service, and who can read its files. */
 import { assertEquals, assertRejects } from "@std/assert";
+import { systemDeps } from "../src/deps.ts";
 import { boot, product, textAt } from "./support/app.ts";
 import { ImageHost } from "./support/image_host.ts";
 
@@ -43,4 +44,46 @@ Deno.test("a process whose port is taken does no work before it exits", async ()
     Deno.errors.AddrInUse,
   );
   assertEquals(places.filter((place) => place.endsWith(" stepped")), []);
+});
+
+Deno.test("a stop waits for a request whose client has left", async () => {
+  const reached = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const order: string[] = [];
+  let handler: Deno.ServeHandler | null = null;
+  await using app = await boot({
+    deps: {
+      maybe: (place) => {
+        if (place !== "answer ready") return Promise.resolve();
+        reached.resolve();
+        return held.promise;
+      },
+    },
+    app: {
+      // Waits for no request, as for those of closed connections.
+      listen: (options) => {
+        handler = options.handler;
+        return {
+          address: { hostname: "127.0.0.1", port: 1 },
+          close: () => Promise.resolve(),
+        };
+      },
+    },
+  });
+  const request = new Request("http://127.0.0.1/healthz");
+  const remoteAddr = {
+    transport: "tcp" as const,
+    hostname: "127.0.0.1",
+    port: 2,
+  };
+  const answer = Promise.resolve(
+    handler!(request, { remoteAddr, completed: Promise.resolve() }),
+  ).then(() => order.push("answered"));
+  await reached.promise;
+  const closed = app.app.close().then(() => order.push("closed"));
+  // Enough turns of the event loop for the whole stop.
+  for (let turn = 0; turn < 200; turn++) await systemDeps("error").nextTurn();
+  held.resolve();
+  await Promise.all([answer, closed]);
+  assertEquals(order, ["answered", "closed"]);
 });

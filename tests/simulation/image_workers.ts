@@ -37,6 +37,8 @@ export interface ImageWorkersOptions {
   fetches?: FetchesInProgress;
   /** Passes messages to the process. */
   enter?: Enter;
+  /** Whether nothing takes longer than necessary; by default it may. */
+  isPrompt?: boolean;
 }
 
 /** Records which worker is fetching which image. */
@@ -90,7 +92,9 @@ type Ailment = keyof typeof AILMENTS;
 /** The longest time of a message, unless the channel is slow. */
 const CHANNEL_MS = 4;
 const SLOW_MS = 800;
+/** The longest start of a worker, and in a world where all is prompt. */
 const START_MS = 300;
+const PROMPT_START_MS = 10;
 
 /**
  * The images of a world at which a worker has run out of memory. That happens
@@ -188,7 +192,7 @@ class SimulatedWorker implements SpawnedWorker {
   #isTerminated = false;
 
   constructor(workers: ImageWorkers, number: number, events: WorkerEvents) {
-    const { scheduler, name, clock, network } = workers.options;
+    const { scheduler, name, clock, network, isPrompt } = workers.options;
     const ended = Promise.withResolvers<void>();
     this.ended = ended.promise;
     this.#end = ended.resolve;
@@ -207,7 +211,9 @@ class SimulatedWorker implements SpawnedWorker {
       delay(CHANNEL_MS),
       (message) => this.#tell(message),
     );
-    const starting = workers.random.below(START_MS);
+    const starting = workers.random.below(
+      isPrompt ? PROMPT_START_MS : START_MS,
+    );
     this.#toWorker.holdFor(starting);
     const inThread = this.#gate.clock(clock);
     this.#worker = new ImageWorker({

@@ -279,7 +279,9 @@ export class Life implements Server {
     });
     cancel();
     if (!this.#isAlive) return;
-    if (this.#sending > 0 && kernel.time < begun + DRAIN_MS) {
+    // Also requests whose clients have left.
+    const handling = this.held()["requests.handling"] ?? 0;
+    if (this.#sending + handling > 0 && kernel.time < begun + DRAIN_MS) {
       this.#machine.fail(new Error(`${this.name} drops requests in flight`));
     }
     this.#log("info", "stopped");

@@ -295,6 +295,7 @@ export class SimulatedStage implements Stage, Disposable {
       network: this.#network,
       store: this.#store,
       fetches: this.#fetches,
+      isPrompt: this.#world.isPrompt,
     });
     this.#workers.set(name, workers);
     const process = new Process({

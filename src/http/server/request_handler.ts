@@ -8,6 +8,7 @@
 import { outageOf } from "../../database/db.ts";
 import type { LogFields } from "../../deps.ts";
 import { describeRequest, failRequest } from "../../lib/tracing.ts";
+import { Calls } from "../../lib/calls.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 import { checkActive, KeyRefused } from "../../sellers/access.ts";
@@ -69,7 +70,7 @@ export class RequestHandler {
   readonly #admission: Admission;
   readonly #sender: BodySender;
   readonly #state: ServerState;
-  #handling = 0;
+  readonly #handling = new Calls();
 
   /** `stopping` ends requests that wait or stream. */
   constructor(
@@ -81,7 +82,9 @@ export class RequestHandler {
     this.#services = services;
     this.#routes = routes.filter(({ documentation }) => documentation !== null);
     this.#router = new Router(routes);
-    holders.add("requests", { inUse: () => ({ handling: this.#handling }) });
+    holders.add("requests", {
+      inUse: () => ({ handling: this.#handling.size }),
+    });
     this.#admission = new Admission(services);
     this.#sender = holders.add("answers", new BodySender(deps));
     this.#state = {
@@ -93,6 +96,14 @@ export class RequestHandler {
     };
   }
 
+  /**
+   * Resolves when no request is in progress. The listener does not wait for
+   * requests whose clients have left.
+   */
+  idle(): Promise<void> {
+    return this.#handling.ended();
+  }
+
   /** Writes pending changes. */
   close(): Promise<void> {
     return this.#admission.keys.close();
@@ -100,27 +111,26 @@ export class RequestHandler {
 
   /** How many of each kind are in progress. */
   inProgress(): Record<string, number> {
-    return { request: this.#handling, ...this.#admission.inProgress() };
+    return { request: this.#handling.size, ...this.#admission.inProgress() };
   }
 
   /** Answers a request; never rejects. */
-  async handle(request: Request, origin: Origin): Promise<Response> {
+  handle(request: Request, origin: Origin): Promise<Response> {
+    return this.#handling.add(this.#handle(request, origin));
+  }
+
+  async #handle(request: Request, origin: Origin): Promise<Response> {
     using exchange = new Exchange(
       this.#services,
       this.#state,
       request,
       origin,
     );
-    this.#handling++;
-    try {
-      const response = await this.#respond(exchange);
-      await this.#services.deps.maybe?.("answer ready");
-      return request.method === "HEAD"
-        ? withoutBody(response, exchange.sent)
-        : response;
-    } finally {
-      this.#handling--;
-    }
+    const response = await this.#respond(exchange);
+    await this.#services.deps.maybe?.("answer ready");
+    return request.method === "HEAD"
+      ? withoutBody(response, exchange.sent)
+      : response;
   }
 
   async #respond(exchange: Exchange): Promise<Response> {

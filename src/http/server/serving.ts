@@ -84,7 +84,8 @@ function serve(
   stack.defer(async () => {
     stopping.abort(serviceStopping());
     // Requests still in progress end with the process.
-    await waitAtMost(deps.clock, DRAIN_MS, listener.close());
+    const answered = listener.close().then(() => handler.idle());
+    await waitAtMost(deps.clock, DRAIN_MS, answered);
     await handler.close();
   });
   return { url: urlOf(listener.address), handler };

@@ -93,6 +93,8 @@ export class Caller {
   readonly outstanding = new Set<string>();
   /** How often each kind of request got which answer. */
   readonly answers = new Map<string, number>();
+  /** The longest time of an answer to a read that does not wait; virtual ms. */
+  longestReadMs = 0;
   /** Which clients use JSON. */
   readonly #json = new Map<string, boolean>();
   #requests = 0;
@@ -178,6 +180,10 @@ export class Caller {
       );
       this.#checkFair(call, what, reply, begun);
       this.#count(call, reply);
+      if (isPlainRead(call)) {
+        const took = scheduler.time - begun;
+        this.longestReadMs = Math.max(this.longestReadMs, took);
+      }
       return reply;
     } finally {
       cancel();
@@ -255,6 +261,12 @@ export class Caller {
     const name = `${method} ${route} ${status}`;
     this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
   }
+}
+
+/** Whether the answer takes only as long as the service needs for it. */
+function isPlainRead({ method, path, headers, reader }: Call): boolean {
+  return method === "GET" && !path.includes("wait=") &&
+    headers?.Accept === undefined && reader === undefined;
 }
 
 /** How long an answer asks the client to wait; null if it is final. */
