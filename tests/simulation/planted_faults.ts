@@ -206,8 +206,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "stop: requests in flight are not waited for",
     file: "http/server/serving.ts",
-    from: "    await waitAtMost(deps.clock, DRAIN_MS, listener.close());",
-    to: "    void listener.close();",
+    from: "    await waitAtMost(deps.clock, DRAIN_MS, answered);",
+    to: "    void answered;",
   },
   {
     name: "stop: a read that waits is told that its client has gone",
