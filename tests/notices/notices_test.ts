@@ -377,7 +377,7 @@ bothEngines.test("a seller gets a notice of a key that expires in seven days, bu
   await telling.mailed(1);
   const { text } = mail.received[0];
   assertMatch(text, /Your key soon \(it begins with sk_[\w-]+\) ends at 20/);
-  assertStringIncludes(text, "create a key with another key");
+  assertStringIncludes(text, "create a new key with a key that lasts longer");
   assert(!/late|now/.test(text), text);
   clock.setForward(6 * DAY_MS);
   const kept = async () => {

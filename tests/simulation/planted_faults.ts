@@ -32,7 +32,8 @@ function renewedUnless(queue: QueueName): string {
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   // Queues, limits and budgets.
   {
-    name: "wait list: what was granted in a pause wakes nobody at its end",
+    name:
+      "wait list: a permit granted in a pause wakes nobody when the pause ends",
     file: "lib/wait_list.ts",
     from: "this.usage.acquire(ask, this.#freed, inTurn);",
     to: "this.usage.acquire(ask, inTurn ? this.#freed : () => {}, inTurn);",
@@ -57,61 +58,61 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     return done;`,
   },
   {
-    name: "wait list: a permit that is given back starts nobody",
+    name: "wait list: a returned permit starts no waiter",
     file: "lib/wait_list.ts",
     from: `    if (pause) void this.#countPause(pause);
     this.#dispatch();`,
     to: "    if (pause) void this.#countPause(pause);",
   },
   {
-    name: "wait list: who goes away stays in line",
+    name: "wait list: a waiter that left stays in the queue",
     file: "lib/wait_list.ts",
     from: `        this.#remove(waiter);
         reject(signal!.reason);`,
     to: "        reject(signal!.reason);",
   },
   {
-    name: "wait list: the latest to come is first",
+    name: "wait list: the last waiter is served first",
     file: "lib/wait_list.ts",
     from: "      for (const [first] of lines.values()) {",
     to:
       "      for (const first of [...lines.values()].map((l) => [...l].at(-1)!)) {",
   },
   {
-    name: "usage: what is given back stays counted at its key",
+    name: "usage: returned usage stays counted for its key",
     file: "lib/usage.ts",
     from: "      addAmount(amounts, undefined, amount);",
     to:
       "      if (key === ALL_KEYS || amount > 0) addAmount(amounts, undefined, amount);",
   },
   {
-    name: "usage: what is given back stays counted for its owner",
+    name: "usage: returned usage stays counted for its owner",
     file: "lib/usage.ts",
     from: "      addAmount(amounts, owner, amount);",
     to: "      if (amount > 0) addAmount(amounts, owner, amount);",
   },
   {
-    name: "usage: what is given back is free for one seller alone",
+    name: "usage: returned usage is free for one seller only",
     file: "lib/usage.ts",
     from: "      addAmount(amounts, undefined, amount);",
     to:
       "      if (key !== ALL_KEYS || amount > 0) addAmount(amounts, undefined, amount);",
   },
   {
-    name: "read quota: an admitted read is never given back",
+    name: "read quota: an admitted read never returns its permit",
     file: "http/admission/read_limiter.ts",
     from: "    held.untilMade.use(this.#admitted.acquire(owner));",
     to: "    this.#admitted.acquire(owner);",
   },
   {
-    name: "body budget: a part of a share is not given back",
+    name: "body budget: part of a share is not returned",
     file: "http/admission/concurrency_limit.ts",
     from: "    held.use(this.acquire(seller, BODY_COST * bytes));",
     to: `    held.use(this.acquire(seller, bytes));
     this.acquire(seller, (BODY_COST - 1) * bytes);`,
   },
   {
-    name: "bodies: a slot is kept where the body fails",
+    name: "bodies: a failed body keeps its slot",
     file: "http/server/exchange.ts",
     from: "    if (owner !== null) reading.use(bodies.acquire(owner.id));",
     to: "    const left = owner && bodies.acquire(owner.id);",
@@ -121,7 +122,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
-    name: "uploads: a slot is kept when the client goes away",
+    name: "uploads: a slot is kept when the client disconnects",
     file: "http/server/exchange.ts",
     from: "      untilMade.use(slot);",
     to: `      untilMade.defer(() => {
@@ -129,7 +130,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       });`,
   },
   {
-    name: "waiting requests: a slot is kept when the client goes away",
+    name: "waiting requests: a slot is kept when the client disconnects",
     file: "http/server/exchange.ts",
     from: "    return slot;",
     to: `    const give = () =>
@@ -143,50 +144,50 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: '"Retry-After": String(state.retryAfter - 1)',
   },
   {
-    name: "keys: one that was looked up is known for ever",
+    name: "keys: a cached key never expires from the cache",
     file: "http/admission/authentication.ts",
     from: "if (known !== undefined && known.until > now) return",
     to: "if (known !== undefined) return",
   },
   {
-    name: "keys: the end of one is not looked at",
+    name: "keys: the expiry of a key is not checked",
     file: "sellers/access.ts",
     from: "if (expiresAt !== null && expiresAt <= now) {",
     to: "if (expiresAt !== null && expiresAt <= 0) {",
   },
   {
-    name: "keys: the networks of one are not looked at",
+    name: "keys: the networks of a key are not checked",
     file: "sellers/access.ts",
     from: "return networks === null || networks.has(client)",
     to: 'return networks === null || client !== ""',
   },
   {
-    name: "keys: the scope read opens what changes",
+    name: "keys: the scope read allows changes",
     file: "sellers/scopes.ts",
     from: 'const reads = method === "GET" || method === "HEAD";',
     to: 'const reads = method !== "";',
   },
   {
-    name: "keys: one makes another that may do more",
+    name: "keys: a key creates another key with more rights",
     file: "sellers/key_rights.ts",
     from: "rights.scopes.filter((scope) => !own.scopes.includes(scope))",
     to: "rights.scopes.filter(() => own.scopes.length === 0)",
   },
   {
-    name: "keys: one that was rotated lives on",
+    name: "keys: a rotated key stays valid",
     file: "sellers/own_keys.ts",
     from: "await endKey(keys.tx, keyId, end);",
     to: "await endKey(keys.tx, key.keyId, end);",
   },
   // Wake-ups, loops, and the end of a process.
   {
-    name: "signal: a wake-up between the look and the wait is lost",
+    name: "signal: a wake-up between the check and the wait is lost",
     file: "jobs/signals.ts",
     from: "if (abort?.aborted || since !== this.#count) return",
     to: "if (abort?.aborted) return",
   },
   {
-    name: "waiting: a change that another process makes is not noticed",
+    name: "waiting: a change by another process is not noticed",
     file: "http/handlers/waiting.ts",
     from: "signal.wait(services.deps.clock, POLL_MS, {",
     to: "signal.wait(services.deps.clock, 1_000 * POLL_MS, {",
@@ -198,19 +199,19 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "        return;",
   },
   {
-    name: "loop: it sleeps until the next job is due, whatever comes meanwhile",
+    name: "loop: a wake-up does not end its sleep",
     file: "jobs/loop.ts",
     from: "        const nextAt = began + Math.min(ms, idleMs);",
     to: "        const nextAt = began + ms;",
   },
   {
-    name: "stop: requests in flight are not waited for",
+    name: "stop: requests in flight are not awaited",
     file: "http/server/serving.ts",
     from: "    await waitAtMost(deps.clock, DRAIN_MS, answered);",
     to: "    void answered;",
   },
   {
-    name: "stop: a read that waits is told that its client has gone",
+    name: "stop: a waiting read ends as if its client had disconnected",
     file: "http/admission/concurrency_limit.ts",
     from: "    if (reason instanceof ServiceError) throw reason;\n",
     to: "",
@@ -242,7 +243,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "      for (const fn of settle) fn();\n",
   },
   {
-    name: "sqlite: a failed write takes its neighbours with it",
+    name: "sqlite: a failed write undoes the other writes of its commit",
     file: "database/sqlite/engine.ts",
     from: `    this.#tryRollBack();
     const isAgain = isConflict(error)`,
@@ -252,14 +253,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     const isAgain = isConflict(error)`,
   },
   {
-    name: "sqlite: a failed write leaves what it had written",
+    name: "sqlite: a failed write keeps its changes",
     file: "database/sqlite/engine.ts",
     from:
       "          if (isSpoilt) return await this.#undo(group, write, error);\n",
     to: "",
   },
   {
-    name: "sqlite: callbacks of a commit are called before it",
+    name: "sqlite: callbacks of a commit run before the commit",
     file: "database/sqlite/connection.ts",
     from: "    this.afterCommit.push(fn);",
     to: "    queueMicrotask(fn);",
@@ -280,7 +281,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   }`,
   },
   {
-    name: "idempotency: a key is kept in a write of its own",
+    name: "idempotency: a key is stored in a separate write",
     file: "catalogue/transaction_write.ts",
     from:
       "  if (use !== null) await storeKeyUse(tx, seller.no, { transactionId }, use);",
@@ -290,13 +291,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   }`,
   },
   {
-    name: "idempotency: a key is not looked for in the write",
+    name: "idempotency: a write does not look for the key",
     file: "catalogue/load.ts",
     from: "    findKeyUse(tx, seller, use),",
     to: "    Promise.resolve(null as FoundKey | null),",
   },
   {
-    name: "upload: what is refused is stored beside what is valid",
+    name: "upload: refused products are stored with the valid ones",
     file: "catalogue/upload_plan.ts",
     from: `    return problems === undefined
       ? plan!`,
@@ -304,7 +305,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       ? plan`,
   },
   {
-    name: "attribute: what was changed since it was read is lost",
+    name: "attribute: a change since the read is lost",
     file: "catalogue/attribute.ts",
     from: `  return await db.of(seller.no).write(async (tx) => {
     const current = await lockGroup(tx, seller.no, skuOrId, group);`,
@@ -314,32 +315,32 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   return await db.of(seller.no).write(async (tx) => {`,
   },
   {
-    name: "attribute: what it must be is not looked at",
+    name: "attribute: the expected value is not checked",
     file: "catalogue/attribute.ts",
     from:
       "    if (read.expected !== null) refuseUnexpected(current, read.expected);",
     to: "",
   },
   {
-    name: "upload: an empty value is as any is expected",
+    name: "upload: an empty value equals any expected value",
     file: "catalogue/expected.ts",
     from: "  if (current[field] === value && isOfUnit) return null;",
     to: "  if ((current[field] ?? value) === value && isOfUnit) return null;",
   },
   {
-    name: "upload: a product with a value that was not expected is stored",
+    name: "upload: a product with an unexpected value is stored",
     file: "catalogue/row_plan.ts",
     from: "    ...unexpected,\n",
     to: "    ...problems.length > 0 ? unexpected : [],\n",
   },
   {
-    name: "complete: what a file names by its id is left out of it",
+    name: "complete: products named by id count as missing",
     file: "catalogue/complete.ts",
     from: "if (names.has(id) || names.has(sku)) continue;",
     to: "if (names.has(sku)) continue;",
   },
   {
-    name: "complete: nothing stops a file that was cut",
+    name: "complete: a truncated file is accepted",
     file: "catalogue/complete.ts",
     from: "const isWithin = missing * 100 <= atMost * onSale;",
     to: "const isWithin = missing <= onSale;",
@@ -357,7 +358,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "former.price === price",
   },
   {
-    name: "undo: lists are forgotten",
+    name: "undo: lists are not restored",
     file: "catalogue/undo_record.ts",
     from: "const FIELDS = [...PLACES.values()];",
     to: `const FIELDS = [...PLACES.values()]
@@ -370,7 +371,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "    undoes: null,",
   },
   {
-    name: "undo: what was changed since is overwritten",
+    name: "undo: later changes are overwritten",
     file: "catalogue/undo.ts",
     from: "keepChanged ? [] : refusedConflicts(plan);",
     to: "[];",
@@ -409,27 +410,27 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
-    name: "imports: what was never checked is not told",
+    name: "imports: unchecked products are missing from the results",
     file: "imports/results.ts",
     from:
       "if (checked === null) return Array.from({ length: products }, () => UNREAD);",
     to: "if (checked === null) return [];",
   },
   {
-    name: "imports: an undo takes back the newest part alone",
+    name: "imports: an undo undoes only the newest part",
     file: "imports/undo.ts",
     from: "const rows = found.filter(({ products }) => products > 0)",
     to: "const rows = found.slice(0, 1).filter(({ products }) => products > 0)",
   },
   {
-    name: "json: null is a text of four letters",
+    name: "json: null is read as the text null",
     file: "json/tokens.ts",
     from:
       `this.scalar(isNull ? "null" : "a boolean", at, isNull ? null : word);`,
     to: `this.scalar(isNull ? "null" : "a boolean", at, word);`,
   },
   {
-    name: "imports: what is over is deleted as a dry run is",
+    name: "imports: a finished import is deleted like a dry run",
     file: "imports/cancel.ts",
     from: "      if (row.dry_run === 0) {",
     to: "      if (row.dry_run === 2) {",
@@ -442,7 +443,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "    deleted.slice(1).map(({ place, before: { id, sku } }) => [",
   },
   {
-    name: "feed: an image that arrives does not move its product",
+    name: "feed: a stored image does not move its product",
     file: "images/rows/outcomes.ts",
     from: "      const visible = outcome.sha256 !== row.sha256;",
     to: `      const visible = row.sha256 !== null &&
@@ -474,14 +475,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "if (clock.monotonic() > this.#lookAt) return [];",
   },
   {
-    name: "images: the death of a worker releases one job alone",
+    name: "images: the death of a worker releases only one job",
     file: "images/worker/role.ts",
     from: `      giveBack(job);
       if (job.lease === culprit) job.end = { kind: "crashed" };`,
     to: '      if (job.lease === culprit) job.end = { kind: "crashed" };',
   },
   {
-    name: "images: a worker that hears nothing is left alone",
+    name: "images: a silent worker is not replaced",
     file: "images/worker/thread.ts",
     from:
       "      if (this.#missed > BEAT_LIMIT) return this.#died(this.#silence);\n",
@@ -502,7 +503,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "      await this.#options.store.probe();",
   },
   {
-    name: "images: they are tried without a limit",
+    name: "images: attempts have no limit",
     file: "jobs/retry_schedule.ts",
     from: `  const delay = delaysMs[failures - 1];
   if (delay === undefined) return null;
@@ -511,7 +512,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 `,
   },
   {
-    name: "images: they are tried once",
+    name: "images: there is only one attempt",
     file: "images/rows/outcomes.ts",
     from: 'outcome.kind === "failed" && outcome.transient\n',
     to: 'outcome.kind === "failed" && !outcome.transient\n',
@@ -523,7 +524,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "        retryAfter(failure.retryAfter?.[0] ?? null, at),\n",
   },
   {
-    name: "images: what a process had fetched is lost when it stops",
+    name: "images: a stopping process loses what it has downloaded",
     file: "images/worker/role.ts",
     from: `    await this.giveBack((tx, seller, jobs) =>
       this.#recordEnds(tx, seller, jobs)
@@ -574,7 +575,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "[[last - 1, sellerNo]]",
   },
   {
-    name: "events: one that is handed in again is another one",
+    name: "events: the same reference makes a second event",
     file: "webhooks/ingest.ts",
     from:
       "    const event = { id: eventId, sellerNo: seller.no, trigger, reference };",
@@ -588,7 +589,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: renewedUnless("deliveries"),
   },
   {
-    name: "leases: one's own count as those of the dead",
+    name: "leases: own leases count as those of dead processes",
     file: "jobs/held_leases.ts",
     from: "ended.filter((one) => this.get(one) === undefined);",
     to: "ended.filter((one) => this.get(one) !== undefined);",
@@ -602,13 +603,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   if (isFinal) return { transition: TRANSITIONS.exhaust, ...stay };`,
   },
   {
-    name: "deliveries: a redirect has taken it",
+    name: "deliveries: a redirect counts as delivered",
     file: "webhooks/rows/outcomes.ts",
     from: "status !== null && status >= 200 && status < 300;",
     to: "status !== null && status < 400;",
   },
   {
-    name: "deliveries: a stop is charged to the endpoint",
+    name: "deliveries: a stop counts as a failure of the endpoint",
     file: "webhooks/worker/attempt.ts",
     from: "error.isOurs ? INTERRUPTED.error",
     to: 'error.isOurs && error.kind !== "aborted" ? INTERRUPTED.error',
@@ -620,13 +621,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "retryAfter(null, clock.now())",
   },
   {
-    name: "deliveries: a webhook's new URL is used at the next start alone",
+    name: "deliveries: a webhook's new URL is used only after the next start",
     file: "webhooks/webhook_rows.ts",
     from: "    `UPDATE webhooks SET url = ?, format = ?,",
     to: "    `UPDATE webhooks SET url = COALESCE(url, ?), format = ?,",
   },
   {
-    name: "deliveries: a suspended seller's are sent",
+    name: "deliveries: those of a suspended seller are sent",
     file: "webhooks/rows/queue.ts",
     from: "WHERE sellers.status = 'active' ${inReach",
     to: "WHERE TRUE ${inReach",
@@ -648,14 +649,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: renewedUnless("notices"),
   },
   {
-    name: "notices: a mail that may have been taken becomes another one",
+    name: "notices: a mail that may have been accepted changes",
     file: "notices/rows.ts",
     from:
       '  const keepsId = mayBeSent || outcome === "sent" || outcome === "unsure";',
     to: '  const keepsId = mayBeSent && outcome === "sent";',
   },
   {
-    name: "notices: what could not be sent waits for nothing",
+    name: "notices: a failed notice is retried without a pause",
     file: "notices/rows.ts",
     from: `outcome === "released"
         ? now
@@ -665,7 +666,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 `,
   },
   {
-    name: "notices: a seller is told as often as there is something",
+    name: "notices: a seller gets more than one mail an hour",
     file: "notices/rows.ts",
     from: "unsure === undefined && own.mailedAt <= now && now < nextAt",
     to: "unsure === undefined && own.mailedAt < 0 && now < nextAt",
@@ -675,13 +676,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
-    name: "notices: what was told is told again",
+    name: "notices: a sent notice is sent again",
     file: "notices/rows.ts",
     from: '  const isEnd = outcome === "sent" || outcome === "refused";',
     to: '  const isEnd = outcome === "refused";',
   },
   {
-    name: "notices: a suspended seller is never told",
+    name: "notices: a suspended seller's notices are dropped",
     file: "notices/rows.ts",
     from: "WHERE seller_no = ? AND status <> 'removed' AND email IS NOT NULL",
     to: "WHERE seller_no = ? AND status = 'active' AND email IS NOT NULL",
@@ -691,7 +692,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
-    name: "notices: what no row keeps is told in other words again",
+    name: "notices: a notice without a row changes between attempts",
     file: "notices/worker/observed_conditions.ts",
     from: "const notice = this.#known.get(id)?.notice ??",
     to: "const notice = null ??",
@@ -718,7 +719,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "SET change_no = CASE WHEN ? > 0 THEN change_no END, review_state",
   },
   {
-    name: "reviews: former values stand in another order",
+    name: "reviews: former values are in another order",
     file: "catalogue/review.ts",
     from: `  "gtin",
   "brand",
@@ -732,20 +733,20 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 ] as const`,
   },
   {
-    name: "metrics: those of the disk fail",
+    name: "metrics: metrics of the disk fail",
     file: "administration/snapshot.ts",
     from: "    metrics.diskFree.set(await deps.disk.free(config.dataDir));\n",
     to: '    throw new Error("on purpose");\n',
   },
   {
-    name: "secrets: a former one does not sign any more",
+    name: "secrets: a former secret no longer signs",
     file: "webhooks/webhook.ts",
     from: "    former: [...signing, [current, now + SECRET_OVERLAP_MS]],",
     to: "    former: [...signing.slice(1), [current, now]],",
   },
   // Between two commits that belong together.
   {
-    name: "imports: that a part is stored is recorded in a second commit",
+    name: "imports: a stored part is recorded in a second commit",
     file: "imports/store.ts",
     from:
       "    await endStore(tx, services, job, locked, problems, { counts });\n  }, {",
@@ -763,13 +764,13 @@ let end = () => Promise.resolve();
   },
   // What commits inside a read, what goes on after a stop, what a removal leaves.
   {
-    name: "sqlite: a read sees what is committed while it goes on",
+    name: "sqlite: a read sees later commits",
     file: "database/sqlite/engine.ts",
     from: "return options.single ? ask() : this.#snapshot(ask);",
     to: "return ask();",
   },
   {
-    name: "stop: a role goes on after it",
+    name: "stop: a role continues after the stop",
     file: "jobs/leased_role.ts",
     from: "    await this.#loop.stop();\n    if",
     to: "    if",
@@ -810,57 +811,57 @@ let end = () => Promise.resolve();
     to: "",
   },
   {
-    name: "events: the trigger that is asked for is not looked at",
+    name: "events: the requested trigger is ignored",
     file: "webhooks/event_feed.ts",
     from: "const named = trigger === null ? TRIGGERS : [trigger];",
     to: "const named = TRIGGERS;",
   },
   {
-    name: "waiting: the end of a key is not looked at",
+    name: "waiting: the expiry of a key is not checked",
     file: "http/handlers/waiting.ts",
     from: "        await checkKey();\n",
     to: "        if (abort.aborted) await checkKey();\n",
   },
   // When something is done.
   {
-    name: "maintenance: each process does it",
+    name: "maintenance: every process runs it",
     file: "app.ts",
     from: "mayDo: (role) => databaseUrl !== null || locks.take(role),",
     to: "mayDo: () => true,",
   },
   {
-    name: "maintenance: a job is done twice as often",
+    name: "maintenance: a job runs twice as often",
     file: "jobs/periodic_jobs.ts",
     from: "      return everyMs;",
     to: "      return everyMs / 2;",
   },
   {
-    name: "imports: what is sent wakes nobody",
+    name: "imports: a new import wakes no worker",
     file: "imports/receive.ts",
     from: "tx.onCommit(() => signals.imports.announce());",
     to: "tx.onCommit(() => signals.imports);",
   },
   {
-    name: "imports: who waits is not told of their images",
+    name: "imports: waiting requests do not learn of settled images",
     file: "images/rows/outcomes.ts",
     from: "progressed: new Set([...changed.map(([id]) => id), ...imports]),",
     to: "progressed: new Set(changed.map(([id]) => id)),",
   },
   {
-    name: "uploads: who waits is not told of their images",
+    name: "uploads: waiting requests do not learn of settled images",
     file: "images/rows/outcomes.ts",
     from: "progressed: new Set([...changed.map(([id]) => id), ...imports]),",
     to: "progressed: new Set(imports),",
   },
   {
-    name: "events: one that comes wakes nobody who waits",
+    name: "events: a new event wakes no waiting request",
     file: "webhooks/ingest.ts",
     from: "      signals.events.announce(seller.id);\n",
     to: "",
   },
   // The price of work.
   {
-    name: "imports: all refused products are read for each of them",
+    name: "imports: each refused product reads all of them",
     file: "imports/spool.ts",
     from: "products[end].end_at <= most) end++;",
     to: "products[end].end_at <= most - bytes) end++;",
@@ -903,38 +904,38 @@ let end = () => Promise.resolve();
   },
   // Ends of imports, dry runs of undos, narrow worlds, lists that go on.
   {
-    name: "imports: one that waits for images ends twice",
+    name: "imports: an import that waits for images ends twice",
     file: "imports/end.ts",
     from: "  if (!isLater) await emitEnd(tx, services, key);",
     to: "  if (!isLater || isLater) await emitEnd(tx, services, key);",
   },
   {
-    name: "imports: the end of one that is cancelled is not told",
+    name: "imports: a cancelled import makes no event",
     file: "imports/end.ts",
     from: "  if (!isLater) await emitEnd(tx, services, key);",
     to:
       `  if (!isLater && state !== "cancelled") await emitEnd(tx, services, key);`,
   },
   {
-    name: "undo: a dry run tells nothing of what was changed since",
+    name: "undo: a dry run does not report later changes",
     file: "catalogue/undo.ts",
     from: "const details = [...conflicts, ...plan.beyondQuota];",
     to: "const details = [...conflicts.slice(0, 0), ...plan.beyondQuota];",
   },
   {
-    name: "prices: the lowest is that of any currency",
+    name: "prices: the lowest price is taken from any currency",
     file: "catalogue/price_changes.ts",
     from: "if (former.currency === currency) return former.price;",
     to: "if (former.currency !== null || currency) return former.price;",
   },
   {
-    name: "prices: a row of changes does not lead to the one before it",
+    name: "prices: a row of changes does not link to the row before",
     file: "catalogue/price_changes.ts",
     from: "former_at: price_row, changes: recent }",
     to: "former_at: null, changes: recent }",
   },
   {
-    name: "complete: what a search has found is remembered for a while",
+    name: "complete: the result of a search is cached",
     file: "catalogue/complete.ts",
     from: "    if (rows.length < READ_AT_ONCE) return found;\n",
     to: `    if (rows.length < READ_AT_ONCE) {
@@ -953,13 +954,13 @@ function namesInDocument(`,
     },
   },
   {
-    name: "removal: rows stay that belong to no other row",
+    name: "removal: rows that belong to no other row stay",
     file: "database/old_rows.ts",
     from: 'some((column) => columns[column] === "id");',
     to: 'some((column) => columns[column] !== "");',
   },
   {
-    name: "categories: a list is known for a while",
+    name: "categories: an old list is used for a while",
     file: "catalogue/category_rows.ts",
     from: "if (missing.length === 0 && kept?.version === version) return kept;",
     to: "if (missing.length === 0) return kept;",
@@ -969,33 +970,33 @@ function namesInDocument(`,
     },
   },
   {
-    name: "streams: the end of a key is not looked at",
+    name: "streams: the expiry of a key is not checked",
     file: "http/handlers/progress.ts",
     from: "  return pollUntil(\n    exchange,",
     to: `  return pollUntil(
     { services: exchange.services, checkKey: () => Promise.resolve() },`,
   },
   {
-    name: "secrets: a webhook's own does not sign",
+    name: "secrets: a webhook's own secret does not sign",
     file: "webhooks/secrets.ts",
     from: "  COALESCE(webhooks.secret, sellers.webhook_secret) AS secret,",
     to: "  sellers.webhook_secret AS secret,",
   },
   {
-    name: "events: numbers begin anew once all are gone",
+    name: "events: numbers restart after all events are deleted",
     file: "webhooks/event_numbers.ts",
     from: "(SELECT last_event_no FROM seller_counters WHERE seller_no = ?) +",
     to: `(SELECT COALESCE(MAX(event_no), 0) FROM events
              WHERE seller_no = ? AND event_no > 0 AND body IS NOT NULL) +`,
   },
   {
-    name: "events: a reference finds those behind it, too",
+    name: "events: a reference also finds later ones",
     file: "webhooks/event_feed.ts",
     from: '"AND reference = ?"',
     to: '"AND reference >= ?"',
   },
   {
-    name: "products: a GTIN finds greater ones, too",
+    name: "products: a GTIN also finds greater ones",
     file: "catalogue/product_lists.ts",
     from: '    "gtin = ?": gtin,\n    "status',
     to: '    "gtin >= ?": gtin,\n    "status',

@@ -170,7 +170,7 @@ export const DECOYS: readonly Decoy[] = [
     }),
   },
   {
-    name: "a sale that is over",
+    name: "a sale that has ended",
     add: (sketch) => {
       const of = endedSale(sketch);
       if (of === false) return false;
@@ -190,7 +190,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a sale that is off",
+    name: "an inactive sale",
     add: (sketch) => {
       if (endedSale(sketch) === false) return false;
       const [, , , active] = SALES[sketch.catalogue.language];
@@ -201,7 +201,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "prices for 100 in the name",
+    name: "prices for 100 pieces, by the header",
     add: (sketch) => {
       const names: Partial<Record<Language, string>> = {
         de: "Preis (100 Stk)",
@@ -216,7 +216,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "prices for many, in a column",
+    name: "prices for several pieces, by another column",
     languages: ["de", "en"],
     add: (sketch) => {
       const price = replace(sketch, "price");
@@ -286,7 +286,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "an amount that is a number of pieces",
+    name: "a column Amount with a number of pieces",
     languages: ["en"],
     add: (sketch) => {
       const price = replace(sketch, "price");
@@ -323,7 +323,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "net beside gross",
+    name: "net and gross prices",
     add: (sketch) => {
       const price = replace(sketch, "price");
       if (price === null || /cent|pence|öre|gros|\bct\b/i.test(price.name)) {
@@ -347,7 +347,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "net in a last row",
+    name: "a note in the last row says that prices are net",
     languages: ["de", "en"],
     add: (sketch) => {
       const price = sketch.at("price");
@@ -371,7 +371,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "cost beside the price",
+    name: "cost price and price",
     add: (sketch) =>
       void sketch.add(
         sketch.name("cost"),
@@ -438,7 +438,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "available, and a number of a warehouse",
+    name: "availability and a warehouse number",
     languages: ["de", "sv"],
     add: (sketch) => {
       replace(sketch, "quantity");
@@ -452,7 +452,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "contents beside free stock",
+    name: "pack size and free stock",
     languages: ["de", "pl", "nl", "es"],
     add: (sketch) => {
       replace(sketch, "quantity");
@@ -480,7 +480,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a least stock",
+    name: "a minimum stock",
     add: (sketch) => {
       const name = {
         de: "Mindestbestand",
@@ -526,7 +526,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "number of the supplier",
+    name: "the supplier's number",
     languages: ["de", "sv", "en"],
     add: (sketch) => {
       const name = {
@@ -538,7 +538,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a flag of the main article",
+    name: "a flag for the main article",
     languages: ["de", "en"],
     add: (sketch) =>
       void sketch.add(
@@ -548,7 +548,7 @@ export const DECOYS: readonly Decoy[] = [
       ),
   },
   {
-    name: "numbers of a workbook with signs in them",
+    name: "numbers in a workbook with currency signs",
     add: (sketch) => {
       const sku = sketch.at("sku");
       if (sku === undefined || !sketch.numbers.typed) return false;
@@ -573,7 +573,7 @@ export const DECOYS: readonly Decoy[] = [
   },
   // Texts.
   {
-    name: "an entity in a category",
+    name: "an HTML entity in a category",
     add: (sketch) => {
       const column = sketch.at("categories");
       if (column === undefined) return false;
@@ -585,7 +585,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a label of energy as an image",
+    name: "an energy label as an image",
     add: (sketch) => {
       const name = {
         de: "Energielabel",
@@ -600,7 +600,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a logo of the brand as an image",
+    name: "a brand logo as an image",
     languages: ["de", "en"],
     add: (sketch) =>
       void sketch.add(
@@ -610,7 +610,7 @@ export const DECOYS: readonly Decoy[] = [
       ),
   },
   {
-    name: "title in another language",
+    name: "a title in another language",
     add: (sketch) => {
       const { language } = sketch.catalogue;
       if (language === "en") return false;
@@ -670,7 +670,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "the brand beside a vendor",
+    name: "brand and vendor",
     languages: ["en"],
     add: (sketch) => {
       replace(sketch, "brand");
@@ -696,7 +696,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "net weight beside gross",
+    name: "net and gross weight",
     languages: ["de", "en"],
     add: (sketch) => {
       const isGerman = sketch.catalogue.language === "de";
@@ -717,7 +717,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "an id of the program beside the number",
+    name: "an internal id and the article number",
     languages: ["de", "en", "sv"],
     add: (sketch) => {
       const name = { de: "Artikel-ID", en: "Product ID", sv: "Produkt-ID" }[
@@ -731,7 +731,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a number of the supplier without the word",
+    name: "a supplier's number without that word",
     languages: ["de"],
     add: (sketch) => {
       const sku = replace(sketch, "sku");
@@ -741,7 +741,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "the maker's company beside the brand",
+    name: "the maker's company and the brand",
     languages: ["de", "en", "fr"],
     add: (sketch) => {
       replace(sketch, "brand");
@@ -795,7 +795,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "stock as words",
+    name: "stock in words",
     languages: ["de", "en"],
     add: (sketch) => {
       const quantity = sketch.at("quantity");
@@ -864,7 +864,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "when it is available",
+    name: "the date from which it is available",
     add: (sketch) => {
       const name = {
         de: "Lieferbar ab",
@@ -898,7 +898,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a SKU in brackets beside the number of a marketplace",
+    name: "a SKU in brackets and a marketplace's number",
     languages: ["de", "en", "fr"],
     add: (sketch) => {
       const sku = replace(sketch, "sku");
@@ -913,7 +913,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a state under the name of a condition",
+    name: "a state in a column named condition",
     languages: ["fr", "nl"],
     add: (sketch) => {
       replace(sketch, "condition");
@@ -925,7 +925,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a brand as the number of its maker",
+    name: "a brand as the maker's number",
     add: (sketch) => {
       const brand = replace(sketch, "brand");
       if (brand === null) return false;
@@ -963,7 +963,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "amounts of tiers beside prices of tiers",
+    name: "quantities and prices of tiers",
     languages: ["de", "en", "sv", "nl"],
     add: (sketch) => {
       const price = replace(sketch, "price");
@@ -1032,7 +1032,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "texts that are names of columns",
+    name: "texts that equal headers",
     languages: ["de", "en"],
     add: (sketch) => {
       const words = sketch.catalogue.language === "de"
@@ -1043,7 +1043,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "a column of kinds of prices",
+    name: "a column that names the kind of price",
     languages: ["de", "en", "fr"],
     add: (sketch) => {
       const price = sketch.at("price");
@@ -1124,7 +1124,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "categories behind commas",
+    name: "categories separated by commas",
     add: (sketch) => {
       const column = replace(sketch, "categories");
       if (column === null) return false;
@@ -1144,7 +1144,7 @@ export const DECOYS: readonly Decoy[] = [
     },
   },
   {
-    name: "what is for sale, under other names",
+    name: "a for-sale flag under other names",
     add: (sketch) => {
       replace(sketch, "status");
       const { language } = sketch.catalogue;

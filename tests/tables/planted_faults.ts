@@ -9,7 +9,7 @@ const WEB = "web/import/";
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   // Numbers and units.
   {
-    name: "a comma before two digits is one of thousands",
+    name: "a comma before two digits separates thousands",
     file: "web/lib/numbers.ts",
     from: 'return plain.replaceAll(".", "").replace(",", ".");',
     to: 'return plain.replaceAll(".", "").replace(",", "");',
@@ -35,13 +35,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "  lb: 500,",
   },
   {
-    name: "the unit in the name of a weight is not seen",
+    name: "the unit in a weight's header is ignored",
     file: "web/lib/numbers.ts",
     from: "  return weightUnitIn(lowerCaseWords(header));",
     to: '  return lowerCaseWords(header).length > 9 ? "kg" : "g";',
   },
   {
-    name: "cents are whole amounts",
+    name: "cents are read as whole amounts",
     file: "web/lib/numbers.ts",
     from: "  return `${digits.slice(0, -2)}.${digits.slice(-2)}${",
     to: "  return `${digits}${",
@@ -53,7 +53,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: '  "£": "EUR",',
   },
   {
-    name: "the sign of the whole table wins over that of the column",
+    name: "the decimal separator of the table wins over that of the column",
     file: `${WEB}columns/spreadsheet.ts`,
     from:
       "isOwn\n      ? separator\n      : separator || decimalSeparatorOfTable(rows),",
@@ -61,27 +61,27 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   // Columns.
   {
-    name: "of several columns of images one is taken",
+    name: "only one of several image columns is used",
     file: `${WEB}columns/spreadsheet.ts`,
     from: "isRepeatable(target) || chosen.get(target) === i ? target",
     to: "chosen.get(target) === i ? target",
   },
   {
-    name: "which of several columns is the field is not asked for",
+    name: "ambiguous columns of a field cause no question",
     file: `${WEB}check/column_questions.ts`,
     from:
       "    if (!columns.includes(used) || different === undefined || isKnown) {",
     to: "    if (columns.length > 0) {",
   },
   {
-    name: "a synonym stands at the wrong field",
+    name: "a synonym belongs to the wrong field",
     file: `${WEB}columns/headers.ts`,
     from: "manufacturer name, brand name, marke,",
     to: "manufacturer name, brand name,",
     also: { from: '"mpn, manufacturer', to: '"mpn, marke, manufacturer' },
   },
   {
-    name: "tags are categories",
+    name: "tags are read as categories",
     file: `${WEB}columns/headers.ts`,
     from: '"id, tags, cost,',
     to: '"id, cost,',
@@ -91,13 +91,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
-    name: "the currency by its values is not asked for",
+    name: "a currency guessed from values causes no question",
     file: `${WEB}check/questions.ts`,
     from: "  currencyQuestion,\n  codeQuestion,\n  dash",
     to: "  codeQuestion,\n  dash",
   },
   {
-    name: "a label is an image of the product",
+    name: "a label is read as an image of the product",
     file: `${WEB}columns/guesses.ts`,
     from: 'return namesOtherPicture(header) ? null : "images";',
     to: 'return "images";',
@@ -109,13 +109,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "    : !commas\n    ? ",
   },
   {
-    name: "entities stay in categories",
+    name: "HTML entities stay in categories",
     file: `${WEB}columns/spreadsheet.ts`,
     from: 'target === "categories" ? withoutEntities(plain) : plain;',
     to: "plain;",
   },
   {
-    name: "numbers of categories are their names",
+    name: "category numbers are read as names",
     file: `${WEB}columns/spreadsheet.ts`,
     from:
       'return parts.every((part) => DATABASE_KEYS.test(part)) ? "" : target;',
@@ -128,32 +128,32 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: 'return word === undefined ? null : word !== "active";',
   },
   {
-    name: "the price in a sale is the former one",
+    name: "the sale price is read as the former price",
     file: `${WEB}columns/spreadsheet.ts`,
     from: 'values.set("price", [sale]);',
     to: "",
   },
   {
-    name: "tags stay in descriptions",
+    name: "HTML tags stay in descriptions",
     file: `${WEB}columns/spreadsheet.ts`,
     from: "      return isHtml(text) ? textOfHtml(text) : text;\n  }",
     to: "      return text;\n  }",
   },
   // Shops.
   {
-    name: "stock that is not counted is 0",
+    name: "untracked stock is read as 0",
     file: `${WEB}gather.ts`,
     from: 'isUntracked(cells) ? cells.with(stock, "") : cells',
     to: "cells",
   },
   {
-    name: "a sale that is off is on",
+    name: "an inactive sale is read as active",
     file: `${WEB}gather.ts`,
     from: 'cells[price] !== "" && yesOrNo(cells[isOn]) === false;',
     to: 'cells[price] !== "" && yesOrNo(cells[isOn]) === null;',
   },
   {
-    name: "a variation of WooCommerce has no text of its parent",
+    name: "a WooCommerce variation does not inherit text",
     file: `${WEB}shops/woocommerce.ts`,
     from: "for (const column of inherited) cells[column] ||= whole[column];",
     to: "",
@@ -165,20 +165,20 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "    ...names.map((name, i) => [header[i + 1], name]),",
   },
   {
-    name: "images of Shopify go to the first variant alone",
+    name: "Shopify images go only to the first variant",
     file: `${WEB}shops/shopify.ts`,
     from: 'cells[image] = unique([own, ...pictures]).join(" ");',
     to: "cells[image] = own;",
   },
   {
-    name: "families of Magento have the root of the shop as category",
+    name: "the root category of Magento is kept",
     file: `${WEB}shops/magento.ts`,
     from: "const [, ...names] = path",
     to: "const [...names] = path",
   },
   // Reading.
   {
-    name: "values in single quotation marks keep them",
+    name: "single quotation marks around values are kept",
     file: `${WEB}read/csv.ts`,
     from:
       'const isQuoted = (cell: string) =>\n    cell.length > 1 && cell.startsWith("\'")',
@@ -186,25 +186,25 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       'const isQuoted = (cell: string) =>\n    cell.length > 999 && cell.startsWith("\'")',
   },
   {
-    name: "hidden rows are taken without a question",
+    name: "hidden rows are read without a question",
     file: `${WEB}intake.ts`,
     from: "hidden !== null || hiddenRows.length === 0",
     to: "hidden !== null || hiddenRows.length >= 0",
   },
   {
-    name: "two quotation marks in a text are two",
+    name: "doubled quotation marks stay doubled",
     file: `${WEB}read/csv.ts`,
     from: "text.slice(at + 1, quoted.at).replaceAll(quote + quote, quote)",
     to: "text.slice(at + 1, quoted.at)",
   },
   {
-    name: "the row below a title names the columns, always",
+    name: "the row below a title is always the header",
     file: `${WEB}read/csv.ts`,
     from: '      if (row.some((value) => value !== "")) {',
     to: '      if (row.every((value) => value !== "")) {',
   },
   {
-    name: "letters of DOS are read as those of Windows",
+    name: "DOS encodings are read as Windows encodings",
     file: `${WEB}read/encodings.ts`,
     from: "likely: isClear ? 1 : Math.max(2, 1 + rivals.length),",
     to: "likely: 1,",
@@ -215,7 +215,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
-    name: "a percentage of a workbook is a share",
+    name: "a percentage in a workbook is read as a fraction",
     file: `${WEB}read/workbook/cells.ts`,
     from: 'if (digits.includes("%")) return `${plain(value * 100)}%`;',
     to: 'if (digits.includes("%")) return `${plain(value)}%`;',

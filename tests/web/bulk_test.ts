@@ -265,7 +265,7 @@ browserTest(
     });
     await click("Delete 10 products");
     // Failed deletions are not reported as deleted.
-    await page.getByText("Deleted 8 of 10, 1 not").waitFor();
+    await page.getByText("Deleted 8 of 10, 1 failed").waitFor();
     goOn();
     await page.getByText("9 products deleted. 1 could not be deleted.")
       .waitFor();
