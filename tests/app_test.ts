@@ -48,7 +48,7 @@ Deno.test("a process whose port is taken does no work before it exits", async ()
 
 Deno.test("a stop waits for a request whose client has left", async () => {
   const reached = Promise.withResolvers<void>();
-  const held = Promise.withResolvers<void>();
+  const blocked = Promise.withResolvers<void>();
   const order: string[] = [];
   let handler: Deno.ServeHandler | null = null;
   await using app = await boot({
@@ -56,7 +56,7 @@ Deno.test("a stop waits for a request whose client has left", async () => {
       maybe: (place) => {
         if (place !== "answer ready") return Promise.resolve();
         reached.resolve();
-        return held.promise;
+        return blocked.promise;
       },
     },
     app: {
@@ -83,7 +83,7 @@ Deno.test("a stop waits for a request whose client has left", async () => {
   const closed = app.app.close().then(() => order.push("closed"));
   // Enough turns of the event loop for the whole stop.
   for (let turn = 0; turn < 200; turn++) await systemDeps("error").nextTurn();
-  held.resolve();
+  blocked.resolve();
   await Promise.all([answer, closed]);
   assertEquals(order, ["answered", "closed"]);
 });

@@ -87,6 +87,6 @@ Deno.test("without a build, the program names the command to run", async () => {
     env: { NO_COLOR: "1" },
   }).output();
   assertEquals(code, 1);
-  const said = new TextDecoder().decode(stderr);
-  assert(said.includes("run `deno task build`"), said);
+  const printed = new TextDecoder().decode(stderr);
+  assert(printed.includes("run `deno task build`"), printed);
 });

@@ -215,14 +215,14 @@ contract.test("removed: other sellers' images stay, and a crash in the middle lo
   const files = () => filesOf(app).length;
   assertEquals(files(), 2);
   const other = await app.addSeller("other");
-  const beside = await app.call("/seller_api/bulk_products?v=1.1", {
+  const concurrent = await app.call("/seller_api/bulk_products?v=1.1", {
     method: "POST",
     key: other,
     body: `<products>${product("B", images(host.url, "both"))}</products>`,
   });
-  assertEquals(beside.status, 200, beside.text);
+  assertEquals(concurrent.status, 200, concurrent.text);
   // Its image has the same bytes, which are stored in one file.
-  const id = textAt(beside.xml, "transaction_id");
+  const id = textAt(concurrent.xml, "transaction_id");
   const path = `/seller_api/bulk_products/${id}?wait=10`;
   const stored = await app.call(path, { key: other });
   assertEquals(textAt(stored.xml, "transaction/images/stored"), "1");

@@ -259,9 +259,11 @@ contract.test("an operator key works only from its networks and until its end, f
   assertEquals((await metrics(away)).status, 401);
   clock.advance(60_000);
   assertEquals((await operate(app, "sellers", { key: here })).status, 401);
-  const told = lines.filter((line) => line.includes("operator_key_refused"));
-  assertMatch(told[0], /operator key away was sent from 127.0.0.1/);
-  assertMatch(told[2], /operator key here ended at /);
+  const reported = lines.filter((line) =>
+    line.includes("operator_key_refused")
+  );
+  assertMatch(reported[0], /operator key away was sent from 127.0.0.1/);
+  assertMatch(reported[2], /operator key here ended at /);
 });
 
 /** A seller's keys: label, prefix, and whether each was used and revoked. */

@@ -105,10 +105,10 @@ async function byStock(
   { products, sellers }: Stock,
   round: number,
 ): Promise<void> {
-  const beside = `beside ${products} products`;
+  const setting = `beside ${products} products`;
   const { created, again } = await uploads(service, `r${round}`);
-  table.note(`upload of 250 new products, ${beside}`, "ms", created);
-  table.note(`upload of 250 unchanged products, ${beside}`, "ms", again);
+  table.note(`upload of 250 new products, ${setting}`, "ms", created);
+  table.note(`upload of 250 unchanged products, ${setting}`, "ms", again);
   const final = document(`status-${round}`);
   const id = await service.transactionOf("bench", final);
   const each = Math.ceil(products / sellers);
@@ -147,9 +147,9 @@ async function byStock(
       request,
       expect,
     });
-    table.note(`${name}, ${beside}`, "/s", rate);
+    table.note(`${name}, ${setting}`, "/s", rate);
   }
-  table.note(`memory, ${beside}`, "MiB", await service.memoryMiB());
+  table.note(`memory, ${setting}`, "MiB", await service.memoryMiB());
 }
 
 /** The id of the n-th product of the stock. */

@@ -311,8 +311,8 @@ class Priced {
   }
 
   get naive(): number | null {
-    const told = naiveLowest(this.spans);
-    return told === null ? null : Number(told.split(" ")[0]);
+    const lowest = naiveLowest(this.spans);
+    return lowest === null ? null : Number(lowest.split(" ")[0]);
   }
 }
 

@@ -27,10 +27,10 @@ bothForms.test("a write has the time at which it runs, not that of its request",
   await using app = await bootAt(time);
   await app.upload(product("B"));
   const begun = Promise.withResolvers<void>();
-  const held = Promise.withResolvers<void>();
+  const blocked = Promise.withResolvers<void>();
   const holding = app.app.db.write(() => {
     begun.resolve();
-    return held.promise;
+    return blocked.promise;
   }, { order: app.sellerId });
   await begun.promise;
   const waiting = [
@@ -40,7 +40,7 @@ bothForms.test("a write has the time at which it runs, not that of its request",
   // Long enough for the request to reach its write.
   await new Promise((done) => setTimeout(done, 50));
   time.now += MINUTE;
-  held.resolve();
+  blocked.resolve();
   await holding;
   const statuses = (await Promise.all(waiting)).map(({ status }) => status);
   assertEquals(statuses, [200, 204]);

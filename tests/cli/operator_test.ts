@@ -143,26 +143,26 @@ Deno.test("seller refusals lists the problems, product by product", async () => 
 
 Deno.test("seller refusals: without results it says what was searched, and suggests a route", async () => {
   await using app = await boot();
-  const told: string[] = [];
+  const reported: string[] = [];
   const refusals = (...flags: string[]) =>
     runCommand(
       {
         config: app.config,
         deps,
-        printError: (line) => told.push(plain(line)),
+        printError: (line) => reported.push(plain(line)),
       },
       ...["seller", "refusals", "acme", ...flags],
     );
   const ending =
     "; failures of the service (5xx) are only in its log, as request_refused";
   assertEquals(await refusals(), []);
-  assertEquals(told.splice(0), [
+  assertEquals(reported.splice(0), [
     `no refused request in the last 30 days${ending}`,
   ]);
   await app.upload(product("A", "\n<gtin>1</gtin>"));
   await app.call("/seller_api/refusals"); // writes pending changes
   assertEquals(await refusals("--route", "POST /seller_api/imports"), []);
-  assertEquals(told.splice(0), [
+  assertEquals(reported.splice(0), [
     `no such refusal among those that are kept (1, since TIME)${ending}`,
   ]);
   for (

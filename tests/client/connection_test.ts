@@ -62,13 +62,13 @@ Deno.test("an upload is repeated with one Idempotency-Key, when the service says
     failed(409, "1"),
     done(),
   );
-  const told: string[] = [];
-  await upload(service, { onRetry: ({ name }) => told.push(name) });
+  const reported: string[] = [];
+  await upload(service, { onRetry: ({ name }) => reported.push(name) });
   const keys = service.requests
     .map(({ headers }) => headers.get("Idempotency-Key"));
   assertEquals(keys, ["key 0", "key 0", "key 0", "key 0"]);
   assertEquals(service.waits, [500, 7_000, 2_000]);
-  assertEquals(told, ["ConnectionError", "ApiError", "ApiError"]);
+  assertEquals(reported, ["ConnectionError", "ApiError", "ApiError"]);
 });
 
 Deno.test("each call has its own Idempotency-Key, or the given one", async () => {

@@ -100,9 +100,9 @@ function arrayIn(shape: Shape): Child | null {
 /** Without what the client does itself, or the type shows. */
 function comment(text: string | undefined): string {
   if (text === undefined) return "";
-  const said = text.replace("; percent-encode special characters", "")
+  const printed = text.replace("; percent-encode special characters", "")
     .replace(/; required$/, "");
-  return `/** ${said} */\n`;
+  return `/** ${printed} */\n`;
 }
 
 /** The documentation of codes is a list, which is in the handbook. */

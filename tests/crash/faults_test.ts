@@ -292,8 +292,10 @@ Deno.test("an image folder that returns empty is used again once marked, without
     );
     await empty();
     const second = await uploadImage(program, "second");
-    const told = await program.errorLine(/image_store_failed.*store\.marker/);
-    const remedy = /run: (.*?)"/.exec(told)![1];
+    const reported = await program.errorLine(
+      /image_store_failed.*store\.marker/,
+    );
+    const remedy = /run: (.*?)"/.exec(reported)![1];
     assertEquals(remedy, `mkdir -p ${images} && touch ${images}/store.marker`);
     assertEquals((await ask(program, "/readyz", "")).status, 503);
     await new Deno.Command("sh", { args: ["-c", remedy] }).output();

@@ -63,16 +63,19 @@ Deno.test("while nobody reads its log the service answers, and later logs how mu
   sent += AT_ONCE;
   const lost = await linesLost(program);
   reading.resolve();
-  const told = JSON.parse(await program.errorLine(/"log_lines_lost"/));
-  assert(told.lines >= lost, `${told.lines} of ${lost}`);
-  assertLess(Date.parse(told.since), Date.parse(told.time));
+  const reported = JSON.parse(await program.errorLine(/"log_lines_lost"/));
+  assert(reported.lines >= lost, `${reported.lines} of ${lost}`);
+  assertLess(Date.parse(reported.since), Date.parse(reported.time));
   const { code, stderr } = await program.stop();
   assertEquals(code, 0);
   const lines = stderr.split("\n").map((line) => JSON.parse(line));
   const written = lines.filter(({ event, route }) =>
     event === "request" && route === "/healthz"
   );
-  assert(written.length + told.lines >= sent, "a line is written or counted");
+  assert(
+    written.length + reported.lines >= sent,
+    "a line is written or counted",
+  );
   assertEquals(lines.at(-1).event, "stopped");
 });
 

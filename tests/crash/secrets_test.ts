@@ -102,8 +102,8 @@ Deno.test("no key or secret is in the log, the output or the list of processes",
     GUESSED,
   ];
   for (const word of secrets) {
-    const told = lines.find((line) => line.includes(word));
-    assertEquals(told, undefined);
+    const reported = lines.find((line) => line.includes(word));
+    assertEquals(reported, undefined);
     assert(!stdout.includes(word), stdout);
   }
 });

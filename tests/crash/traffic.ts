@@ -94,12 +94,12 @@ export class Traffic implements AsyncDisposable {
     for (const { key, setters } of this.#sellers) {
       await prepareRows(`${this.#cluster.nextUrl()}`, key, this.#sink, setters);
     }
-    let over = false;
+    let hasEnded = false;
     const failed = Promise.withResolvers<never>();
     failed.promise.catch(() => {});
     const writing = this.#sellers.flatMap((seller) =>
       writersOf(seller).map((writer) =>
-        this.#write(writer, seller.key, () => over).catch(failed.reject)
+        this.#write(writer, seller.key, () => hasEnded).catch(failed.reject)
       )
     );
     try {
@@ -109,7 +109,7 @@ export class Traffic implements AsyncDisposable {
         cause: error,
       });
     } finally {
-      over = true;
+      hasEnded = true;
       await Promise.all(writing);
     }
     await this.#settle(settleMs);

@@ -331,17 +331,17 @@ onEach(
 );
 
 onEach("close() waits for the calls in progress", async (db) => {
-  const held = Promise.withResolvers<void>();
+  const blocked = Promise.withResolvers<void>();
   const options = [{}, { order: "one" }, { heavy: true }];
   const bound = db.of(1);
   const calls = Array.from({ length: 12 }, (_, n) => [
     db.read(async (sql) => {
       await sql.get("SELECT 1");
-      await held.promise;
+      await blocked.promise;
     }),
     (n % 3 === 2 ? bound : db).write(async (tx) => {
       await add()(tx);
-      await held.promise;
+      await blocked.promise;
     }, options[n % 3]),
   ]).flat();
   const outcomes = Promise.allSettled(calls);
@@ -352,7 +352,7 @@ onEach("close() waits for the calls in progress", async (db) => {
     await new Promise((done) => setImmediate(done));
   }
   assertEquals(isClosed, false);
-  held.resolve();
+  blocked.resolve();
   const reasons = (await outcomes).map((one) =>
     one.status === "rejected" ? `${one.reason}` : null
   );

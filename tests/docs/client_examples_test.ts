@@ -36,8 +36,12 @@ Deno.test("the examples of the client print what the handbook says", async () =>
     env: { NO_COLOR: "1" },
   }).output();
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  const said = blocks(chapter("client"))
+  const printed = blocks(chapter("client"))
     .filter(({ language }) => language === "text")
     .map(({ code }) => code).join("");
-  assertEquals(decode(stdout).replace("acme ", "demo "), said, decode(stderr));
+  assertEquals(
+    decode(stdout).replace("acme ", "demo "),
+    printed,
+    decode(stderr),
+  );
 });

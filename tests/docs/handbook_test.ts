@@ -140,7 +140,7 @@ Deno.test("the log lines that chapters quote are logged", async () => {
       logged.add(event);
     }
   }
-  const told = [
+  const reported = [
     ...tables(chapter("monitoring"), "line", "says"),
     ...tables(
       chapter("troubleshooting"),
@@ -151,8 +151,8 @@ Deno.test("the log lines that chapters quote are logged", async () => {
     ).map(([, line]) => [line]),
   ].flatMap(([lines]) => [...lines.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)])
     .map(([event]) => event);
-  assertGreater(told.length, 20);
-  for (const event of told) assert(logged.has(event), event);
+  assertGreater(reported.length, 20);
+  for (const event of reported) assert(logged.has(event), event);
 });
 
 async function* sources(folder: URL): AsyncGenerator<string> {

@@ -158,8 +158,8 @@ Deno.test({
     // No alert is expected, so promtool reports each one that fires.
     for (const name of NAMES) {
       assert(output.includes(`alertname: ${name}`), `${name}: ${output}`);
-      const told = output.split(`alertname: ${name}, `)[1];
-      assertMatch(told.split("alertname: ")[0], /got:\[\s*0:/, name);
+      const reported = output.split(`alertname: ${name}, `)[1];
+      assertMatch(reported.split("alertname: ")[0], /got:\[\s*0:/, name);
     }
   },
 });

@@ -58,13 +58,13 @@ async function uploads(stage: Stage): Promise<Activity> {
     new Uploader(stage.name("up"), null),
     new Setter(sku),
   ];
-  let over = false;
+  let hasEnded = false;
   const failures: unknown[] = [];
   const running = writers.map(async (writer) => {
-    while (!over) {
+    while (!hasEnded) {
       await writer.writeOnce(app.url, app.key, 503).catch((error) => {
         failures.push(error);
-        over = true;
+        hasEnded = true;
       });
       await pause(20);
     }
@@ -72,7 +72,7 @@ async function uploads(stage: Stage): Promise<Activity> {
   const inDoubt = () => writers.filter(({ inDoubt }) => inDoubt !== null);
   return {
     stop: async () => {
-      over = true;
+      hasEnded = true;
       await Promise.all(running);
     },
     pending: async () => {
@@ -158,12 +158,12 @@ async function eventStream(stage: Stage): Promise<Activity> {
   const held = new HeldImages(stage, 1);
   const uploaded = await upload(stage, held.urls);
   await until(() => held.inFlight === 1, "the image in flight");
-  const gone = new AbortController();
+  const disconnect = new AbortController();
   const response = await fetch(
     stage.app.url + statusPath(uploaded),
     {
       headers: { "x-service-auth": stage.app.key, accept: "text/event-stream" },
-      signal: gone.signal,
+      signal: disconnect.signal,
     },
   );
   let text = "";
@@ -181,7 +181,7 @@ async function eventStream(stage: Stage): Promise<Activity> {
     midway: held.release,
     pending: () => Promise.resolve(over ? "" : "the stream goes on"),
     verify: async () => {
-      gone.abort();
+      disconnect.abort();
       await reading;
       assert(text.includes("event: final"), `no final event: ${text}`);
       assert(text.includes("<status>completed</status>"), text);

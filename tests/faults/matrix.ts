@@ -133,12 +133,12 @@ function checkReadiness(
   faults: readonly Fault[],
   from: number,
 ): void {
-  const told = faults.flatMap(({ unreadyMs }) =>
+  const reported = faults.flatMap(({ unreadyMs }) =>
     unreadyMs === null ? [] : [unreadyMs]
   );
-  if (told.length === 0) return;
+  if (reported.length === 0) return;
   const answers = watch.between(
-    from + Math.min(...told),
+    from + Math.min(...reported),
     clock.monotonic(),
   );
   const lies = answers.filter((ready) => ready).length;

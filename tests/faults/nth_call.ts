@@ -347,8 +347,8 @@ class Trial implements Disposable {
   /** The image worker in this thread, with the clock of the service. */
   readonly #spawn: SpawnWorker = ({ message }) => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    let over = false;
-    const later = (fn: () => void) => setTimeout(() => over || fn());
+    let hasEnded = false;
+    const later = (fn: () => void) => setTimeout(() => hasEnded || fn());
     const clock = this.#clock;
     const worker = new ImageWorker({
       clock,
@@ -359,7 +359,7 @@ class Trial implements Disposable {
     return {
       post: (told) => later(() => receive(worker, told)),
       terminate: () => {
-        over = true;
+        hasEnded = true;
         this.#workers.delete(worker);
         end();
       },
@@ -501,11 +501,11 @@ class Trial implements Disposable {
   }
 
   #checkRefusal(answer: Answer): void {
-    const said = `${answer.status} ${codeOf(answer)}: ${answer.text}`;
-    assert(this.#failedAt !== null, `no fault explains ${said}`);
+    const printed = `${answer.status} ${codeOf(answer)}: ${answer.text}`;
+    assert(this.#failedAt !== null, `no fault explains ${printed}`);
     if (this.#fault!.error === "SQLITE_NOMEM" && answer.status === 500) return;
-    assertEquals(answer.status, 503, said);
-    assert(answer.headers.has("retry-after"), said);
+    assertEquals(answer.status, 503, printed);
+    assert(answer.headers.has("retry-after"), printed);
   }
 
   /** Everything recovers by itself. */

@@ -118,8 +118,8 @@ export class Stage implements AsyncDisposable {
     );
     const watch = stack.use(new Watch(app.url, clock));
     const served = { app, clock, images, sink, store, watch };
-    const told = { mail, mailing: parts.mailing, operator };
-    const stage = new Stage({ ...served, ...told }, hooks, stack.move());
+    const reported = { mail, mailing: parts.mailing, operator };
+    const stage = new Stage({ ...served, ...reported }, hooks, stack.move());
     await until(() => watch.ready, "readiness");
     return stage;
   }

@@ -452,8 +452,8 @@ bothEngines.test("images: an import's waiters are woken by its images", async ()
     );
     await addImportImages(tx, no, id, { pending: 1 }, 0);
   });
-  const told = await hand.settle(await hand.claimOne(), stored());
-  assertEquals(told, [transaction, id]);
+  const reported = await hand.settle(await hand.claimOne(), stored());
+  assertEquals(reported, [transaction, id]);
 });
 
 /** Lets this many transactions wait for A, as after this many uploads. */

@@ -581,9 +581,9 @@ contract.test("a finished import cannot be cancelled; one that hangs can", async
     summaryOf(await ended(app, hangs)),
     "cancelled, total 1",
   );
-  const told = await app.call(`${IMPORTS}/${hangs}/results`);
+  const reported = await app.call(`${IMPORTS}/${hangs}/results`);
   assertEquals(
-    child(told.xml, "results").children.map(({ source }) => source),
+    child(reported.xml, "results").children.map(({ source }) => source),
     ["<result>not_stored</result>"],
     "what was never checked is told, too",
   );

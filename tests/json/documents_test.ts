@@ -429,7 +429,7 @@ Deno.test("messages about JSON name members, not elements", async () => {
 
 Deno.test("a small document in another form is recognized in the message", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
-  const told = async (body: string, path = "/seller_api/webhooks") => {
+  const reported = async (body: string, path = "/seller_api/webhooks") => {
     const answer = await app.call(path, {
       method: "POST",
       key: path.startsWith("/operator_api") ? "op" : app.key,
@@ -441,23 +441,23 @@ Deno.test("a small document in another form is recognized in the message", async
     return `${pointer} ${message}`;
   };
   assertEquals(
-    await told('{"webhook": {"trigger": "order_paid"}}'),
+    await reported('{"webhook": {"trigger": "order_paid"}}'),
     '/webhook "webhook" is around the document; send what it holds alone.',
   );
   assertEquals(
-    await told('{"triger": "order_paid"}'),
+    await reported('{"triger": "order_paid"}'),
     '/triger "triger" is not known here; did you mean "trigger"?',
   );
   assertEquals(
-    await told('"x"'),
+    await reported('"x"'),
     " The document is a string; it must be an object.",
   );
   assertEquals(
-    await told("[]", "/operator_api/reviews"),
+    await reported("[]", "/operator_api/reviews"),
     ' The document is an array; it must be {"reviews": […]}.',
   );
   assertEquals(
-    await told("{}", "/operator_api/reviews"),
+    await reported("{}", "/operator_api/reviews"),
     "/reviews reviews is missing; it must be an array.",
   );
 });

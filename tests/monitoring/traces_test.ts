@@ -99,10 +99,10 @@ Deno.test("traces: spans of uploads, images and deliveries, without data of sell
   assertEquals(attempt.attributes.outcome, "delivered");
   assertEquals(tree(spans, attempt.spanId), ["db.write"]);
 
-  const told = receiver.spans.filter((span) =>
+  const reported = receiver.spans.filter((span) =>
     /hidden/i.test(JSON.stringify(span))
   );
-  assertEquals(told, [], "a seller's own words");
+  assertEquals(reported, [], "a seller's own words");
   assert(!/hidden|"url\./i.test(receiver.text));
   assert(!receiver.text.includes(key) && !receiver.text.includes(OPERATOR));
   for (const url of [host.url, sink.url()]) {

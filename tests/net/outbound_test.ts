@@ -418,17 +418,17 @@ Deno.test("a body that is not read releases its slot", async () => {
 });
 
 Deno.test("an idle connection is closed, and no timer is left", async () => {
-  let gone = false;
+  let hasLeft = false;
   await using host = new Host(async (caller, number) => {
     await answering(EMPTY_200)(caller, number);
-    gone = true;
+    hasLeft = true;
   });
   const clock = new TestClock();
   using outbound = openOutbound({ clock });
   await outbound.head(host.url(), { timeoutMs });
   assertEquals(clock.waiting, 1);
   clock.advance(15_000);
-  await until(() => gone);
+  await until(() => hasLeft);
   assertEquals(clock.waiting, 0);
 });
 

@@ -261,19 +261,22 @@ bothEngines.test("several processes send each seller one notice", async () => {
     const { status } = await through.call(path, { method: "POST", key, body });
     assertEquals(status, 200);
   }
-  const told = () => telling.told("seller_over_quota");
+  const reported = () => telling.told("seller_over_quota");
   await telling.until(
     () => mail.received.length >= sellers.length,
     "all mails",
   );
-  await telling.until(() => told().length >= sellers.length, "all requests");
+  await telling.until(
+    () => reported().length >= sellers.length,
+    "all requests",
+  );
   await telling.pass(60_000);
   assertEquals(
     mail.received.map(({ to }) => to).sort(),
     sellers.map((name) => `${name}@x.example`),
   );
   assertEquals(
-    told().map(({ payload }) => payload.data.seller).sort(),
+    reported().map(({ payload }) => payload.data.seller).sort(),
     sellers,
   );
   const { xml } = await app.call("/operator_api/sellers", {

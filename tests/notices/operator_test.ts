@@ -104,10 +104,12 @@ Deno.test("a notice that could not be stored is sent again unchanged, whatever h
   kind = "readonly";
   await telling.until(() => telling.told("not_ready").length >= 2, "again");
   operator.answering = () => new Response();
-  const told = () => telling.told("not_ready");
-  await telling.until(() => told().length >= 3, "and again");
-  const texts = new Set(told().map(({ text }) => text));
-  const ids = new Set(told().map(({ headers }) => headers.get("webhook-id")));
+  const reported = () => telling.told("not_ready");
+  await telling.until(() => reported().length >= 3, "and again");
+  const texts = new Set(reported().map(({ text }) => text));
+  const ids = new Set(
+    reported().map(({ headers }) => headers.get("webhook-id")),
+  );
   assertEquals([texts.size, ids.size], [1, 1], [...texts].join());
 });
 

@@ -125,8 +125,11 @@ Deno.test("a sandbox shows its mails and offers reasons to reviewers", async () 
     seller_attribute: "product_limit",
     value: "1",
   });
-  const told = "mail to demo@seller.example: demo: Your quota is used up";
-  await until(() => lines.some((line) => line.startsWith(told)), "the mail");
+  const reported = "mail to demo@seller.example: demo: Your quota is used up";
+  await until(
+    () => lines.some((line) => line.startsWith(reported)),
+    "the mail",
+  );
   const mails = await (await fetch(page.mailUrl)).text();
   assertStringIncludes(mails, "Your quota is used up: 1 of 1 products.");
   await app.close();

@@ -480,7 +480,7 @@ contract.test("keys: the account shows the addresses of our requests", async () 
   const sourceAddresses = ["198.51.100.16/28", "2001:db8::/64"];
   await using app = await boot({ config: { sourceAddresses } });
   const { xml } = await app.call("/seller_api/account");
-  const told = child(child(xml, "account"), "source_addresses").children;
-  assertEquals(told.map(({ text }) => text), sourceAddresses);
-  assertEquals(told[0].name, "source_address");
+  const reported = child(child(xml, "account"), "source_addresses").children;
+  assertEquals(reported.map(({ text }) => text), sourceAddresses);
+  assertEquals(reported[0].name, "source_address");
 });

@@ -38,8 +38,8 @@ contract.test("suspended: every request is 403 within a second, until active aga
   clock.advance(1_000);
   assert(await isRefused(app));
   assertEquals((await app.upload(product("B"))).status, 403);
-  const beside = await app.call("/seller_api/products", { key: other });
-  assertEquals(beside.status, 200);
+  const concurrent = await app.call("/seller_api/products", { key: other });
+  assertEquals(concurrent.status, 200);
   await setStatus(app, "active");
   clock.advance(1_000);
   assertEquals((await app.call("/seller_api/products/A")).status, 200);

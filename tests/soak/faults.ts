@@ -39,14 +39,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     };
   },
   "image host hangs": ({ images }) => {
-    const over = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
     images.everyGet = async () => {
-      await over.promise;
+      await ended.promise;
       return new Response("late", { status: 503 });
     };
     return () => {
       images.everyGet = null;
-      over.resolve();
+      ended.resolve();
     };
   },
   "sink refuses": ({ sink }) => {

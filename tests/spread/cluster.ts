@@ -80,8 +80,8 @@ export class Cluster implements AsyncDisposable {
 
   /** Creates a database through the coordinator. */
   async database(name: string): Promise<string> {
-    const said = await this.run("database", name);
-    return said.split("\n").at(-1)!;
+    const printed = await this.run("database", name);
+    return printed.split("\n").at(-1)!;
   }
 
   /** After this, servers that are added do not join this database. */

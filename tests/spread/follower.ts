@@ -88,9 +88,9 @@ export async function followed(
   doing: () => Promise<void>,
 ): Promise<void> {
   const follower = new Follower(stage);
-  let over = false;
+  let hasEnded = false;
   const following = (async () => {
-    while (!over) {
+    while (!hasEnded) {
       if (await follower.follow()) continue;
       await new Promise((done) => setTimeout(done, AGAIN_MS));
     }
@@ -103,7 +103,7 @@ export async function followed(
       "the whole catalogue",
     );
   } finally {
-    over = true;
+    hasEnded = true;
     await following;
   }
   while (await follower.follow()) continue;

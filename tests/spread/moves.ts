@@ -163,9 +163,9 @@ if (cluster !== null) {
     for (const [name, key] of processes.keys) {
       await addProducts(processes.nextUrl()!, key, name);
     }
-    let over = false;
+    let hasEnded = false;
     const update = async ({ key, setter }: typeof clients[number]) => {
-      while (!over || setter.inDoubt !== null) {
+      while (!hasEnded || setter.inDoubt !== null) {
         const done = await setter.writeOnce(processes.nextUrl()!, key, 503);
         if (done) await inspector.checkLast(setter);
         await new Promise((rested) => setTimeout(rested, 10));
@@ -185,7 +185,7 @@ if (cluster !== null) {
     try {
       await Promise.race([divide(), Promise.all(updating)]);
     } finally {
-      over = true;
+      hasEnded = true;
       await Promise.all(updating);
     }
     const sum = (numbers: number[]) => numbers.reduce((all, n) => all + n, 0);

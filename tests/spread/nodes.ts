@@ -222,11 +222,11 @@ if (cluster !== null) {
       stack.defer(() => db.close());
       await write(db);
       const all = sectionsOf(db).length;
-      let over = false;
+      let hasEnded = false;
       let slowestMs = 0;
       const errors: unknown[] = [];
       const read = async (text: string) => {
-        while (!over) {
+        while (!hasEnded) {
           const since = performance.now();
           await db.read((sql) => sql.all(`${text} WHERE true ${inReach()}`))
             .catch((error) => void errors.push(error));
@@ -245,7 +245,7 @@ if (cluster !== null) {
         await cluster.run("resume", `${node}`);
         await until(() => sectionsOf(db).length === all, "its return");
       }
-      over = true;
+      hasEnded = true;
       await reading;
       assertEquals(errors.map(String), []);
       assert(slowestMs < LEFT_OUT_MS, `a read took ${slowestMs} ms`);

@@ -141,10 +141,10 @@ if (Cluster.given() !== null) {
     {
       await using processes = await Processes.start(url, ["api"], SELLERS);
       ({ keys } = processes);
-      let over = false;
+      let hasEnded = false;
       /** Each seller uploads again and again. */
       const uploading = async () => {
-        while (!over) {
+        while (!hasEnded) {
           for (const one of uploaders) {
             const url = processes.nextUrl()!;
             await one.writeOnce(url, keys.get(one.name)!, 503);
@@ -152,10 +152,10 @@ if (Cluster.given() !== null) {
         }
       };
       const during = async (doing: () => Promise<void>) => {
-        over = false;
+        hasEnded = false;
         await Promise.all([
           uploading(),
-          doing().finally(() => over = true),
+          doing().finally(() => hasEnded = true),
         ]);
       };
       const upload = async () => {

@@ -252,8 +252,8 @@ async function complaintsByLook(tab: Tab): Promise<Record<string, string[]>> {
   for (const { colorScheme, width } of LOOKS) {
     await tab.page.emulateMedia({ colorScheme });
     await tab.page.setViewportSize({ width, height: 800 });
-    const said = await complaints(tab);
-    if (said.length > 0) found[colorScheme] = said;
+    const printed = await complaints(tab);
+    if (printed.length > 0) found[colorScheme] = printed;
   }
   return found;
 }

@@ -48,12 +48,12 @@ bothEngines.test("triggers: handbook, OpenAPI and test events have the operator'
   const text = async (path: string) => (await app.call(path)).text;
   const chapter = await text("/docs/webhooks.md");
   await app.call(PATH, { method: "PUT", key: "op", body: MEANING_EXAMPLE });
-  const told = await text("/docs/webhooks.md");
+  const reported = await text("/docs/webhooks.md");
   assertStringIncludes(
-    told,
+    reported,
     "| `order_paid` | A customer has paid. Send the parcel within two days. |",
   );
-  assertStringIncludes(told, "<ship_by>2026-11-22</ship_by>");
+  assertStringIncludes(reported, "<ship_by>2026-11-22</ship_by>");
   const description = JSON.parse(await text("/openapi.json"));
   const { description: about, requestBody } =
     description.webhooks.order_paid.post;

@@ -104,9 +104,9 @@ Deno.test("a follower misses no change and no tombstone while many write", async
   const keys = await Promise.all(times(8, (i) => first.addSeller(`s${i}`)));
   const follower = new Follower(first.app.db);
   const seen: string[] = [];
-  let over = false;
+  let hasEnded = false;
   const following = (async () => {
-    while (!over) seen.push(...await follower.news());
+    while (!hasEnded) seen.push(...await follower.news());
   })();
   const call = (i: number, path: string, method: string, body?: string) =>
     (i % 2 === 0 ? first : second).call(`/seller_api/${path}`, {
@@ -124,7 +124,7 @@ Deno.test("a follower misses no change and no tombstone while many write", async
     if (i % 4 > 0) return put.status;
     return (await call(i, `products/A-${i}`, "DELETE")).status;
   }));
-  over = true;
+  hasEnded = true;
   await following;
   seen.push(...await follower.allNews());
   assertEquals(answers, Array(40).fill(200));

@@ -389,19 +389,19 @@ Deno.test("a seller that pulls events misses none while many processes add them"
   const [reader] = service.apps;
   const seen: string[] = [];
   let next = "0";
-  let over = false;
+  let hasEnded = false;
   const follow = async (query = "") => {
     const page = await pullEvents(reader, next, query);
     seen.push(...page.ids);
     next = page.next;
   };
   const following = (async () => {
-    while (!over) await follow("&wait=1");
+    while (!hasEnded) await follow("&wait=1");
   })();
   const ids = await Promise.all(
     times(150, (i) => handIn(service.apps[i % 3], i)),
   );
-  over = true;
+  hasEnded = true;
   await following;
   await follow();
   assertEquals(seen.toSorted(), ids.toSorted());

@@ -112,9 +112,9 @@ class Two implements AsyncDisposable {
       const look = async <R>(query: Query, ask: () => Promise<R>) => {
         const answer = await ask();
         if (other === undefined && isLook(queryText(query, "postgres"))) {
-          let over = false;
-          other = second().finally(() => over = true);
-          await until(async () => over || await this.#isWaiting());
+          let hasEnded = false;
+          other = second().finally(() => hasEnded = true);
+          await until(async () => hasEnded || await this.#isWaiting());
         }
         return answer;
       };

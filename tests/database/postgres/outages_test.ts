@@ -111,11 +111,11 @@ Deno.test("/readyz omits a backlog that cannot be counted and does not wait for 
   const isWhole = async () => names(await ask()).includes("backlog");
   await until(isWhole, "the backlog");
   const locked = Promise.withResolvers<void>();
-  const over = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
   const locking = api.app.db.write(async (tx) => {
     await tx.run("LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE", [], "any");
     locked.resolve();
-    await over.promise;
+    await ended.promise;
   });
   await locked.promise;
   try {
@@ -124,7 +124,7 @@ Deno.test("/readyz omits a backlog that cannot be counted and does not wait for 
     assertEquals([answer.status, names(answer)], [200, ["status", "checks"]]);
     assert(taken() < LOCK_WAIT_MS, "it waits for the lock");
   } finally {
-    over.resolve();
+    ended.resolve();
     await locking;
   }
   await until(isWhole, "the backlog again");
@@ -135,10 +135,10 @@ Deno.test("each upload is stored once or refused, whatever connections break", a
     { roles: ["api"] },
     { roles: ["api"] },
   ]);
-  let over = false;
+  let hasEnded = false;
   let cut = 0;
   const cutting = (async () => {
-    while (!over) {
+    while (!hasEnded) {
       cut += (await server.sql(
         "postgres",
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -166,7 +166,7 @@ Deno.test("each upload is stored once or refused, whatever connections break", a
       Array.from({ length: 8 }, (_, n) => uploadUntilStored(round * 8 + n)),
     );
   }
-  over = true;
+  hasEnded = true;
   await cutting;
   assert(cut > 30, `only ${cut} connections were cut`);
   const counts = await service.row(
@@ -325,12 +325,12 @@ Deno.test("writes behind a lock of another process wait at the same time", async
     openPostgres({ url, connections: 2 }),
     openPostgres({ url, connections: 2, timeouts }),
   ]);
-  const held = Promise.withResolvers<void>();
+  const blocked = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const holding = holder.write(async (tx) => {
     await tx.get("SELECT 1");
     begun.resolve();
-    await held.promise;
+    await blocked.promise;
   }, { order: "one" });
   try {
     await begun.promise;
@@ -343,11 +343,11 @@ Deno.test("writes behind a lock of another process wait at the same time", async
     );
     assertEquals(kinds, Array(4).fill("busy"));
     assert(took < 2_500, `${took} ms`);
-    held.resolve();
+    blocked.resolve();
     await holding;
     await look();
   } finally {
-    held.resolve();
+    blocked.resolve();
     await db.close();
     await holder.close();
   }

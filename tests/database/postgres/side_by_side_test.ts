@@ -65,14 +65,14 @@ class Held implements AsyncDisposable {
     this.commit = commit.promise;
     const early = first(this.#slow);
     await until(() => this.#service.hasWritten(table));
-    let over = false;
-    const late = second(this.app).finally(() => over = true);
+    let hasEnded = false;
+    const late = second(this.app).finally(() => hasEnded = true);
     let lock: string | null = null;
     await until(async () => {
       lock = await this.#service.awaitedLock();
-      return over || lock !== null;
+      return hasEnded || lock !== null;
     });
-    const waited = !over;
+    const waited = !hasEnded;
     this.commit = undefined;
     commit.resolve();
     return { first: await early, second: await late, waited, lock };

@@ -158,7 +158,7 @@ Deno.test("a transaction that a full disk rolled back leaves nothing", async () 
     tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
       "x".repeat(100_000),
     ], "any");
-  const beside = async (write: (tx: Tx) => Promise<unknown>) => {
+  const concurrent = async (write: (tx: Tx) => Promise<unknown>) => {
     const [, { status }] = await Promise.allSettled([
       db.write(add("a", 1)),
       db.write(write),
@@ -168,11 +168,11 @@ Deno.test("a transaction that a full disk rolled back leaves nothing", async () 
   };
   // Other statements of the write, beside or after the failed one.
   assertEquals(
-    await beside((tx) => Promise.all([fill(tx), add("a", 10)(tx)])),
+    await concurrent((tx) => Promise.all([fill(tx), add("a", 10)(tx)])),
     ["rejected", 101],
   );
   assertEquals(
-    await beside(async (tx) => {
+    await concurrent(async (tx) => {
       await fill(tx).catch(() => {});
       await add("a", 10)(tx);
     }),
@@ -180,7 +180,7 @@ Deno.test("a transaction that a full disk rolled back leaves nothing", async () 
   );
   // The effect of the other writes of its commit if they ran outside their
   // transaction.
-  assertEquals(await beside((tx) => fill(tx).catch(() => {})), [
+  assertEquals(await concurrent((tx) => fill(tx).catch(() => {})), [
     "rejected",
     303,
   ]);
@@ -253,16 +253,16 @@ Deno.test("SQLite: others get a turn between slow commits", async () => {
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     () => new Response("alive"),
   );
-  let over = false;
+  let hasEnded = false;
   const writing = Array.from({ length: 4 }, async () => {
-    while (!over) await db.write(add());
+    while (!hasEnded) await db.write(add());
   });
   await until(() => commits > 2, "the first commits");
   const before = commits;
   const url = `http://127.0.0.1:${server.addr.port}`;
   for (let n = 0; n < 4; n++) await (await fetch(url)).text();
   const beside = commits - before;
-  over = true;
+  hasEnded = true;
   await Promise.all(writing);
   await db.close();
   await Deno.remove(folder, { recursive: true });

@@ -244,11 +244,11 @@ Deno.test("a seller has at most 64 waiting requests, streams included", async ()
   );
   const id = textAt(uploaded.xml, "transaction_id");
   const path = `/seller_api/bulk_products/${id}`;
-  const gone = new AbortController();
+  const disconnect = new AbortController();
   const streams = Array.from({ length: 32 }, () =>
     fetch(app.url + path, {
       headers: { "X-Service-Auth": app.key, Accept: "text/event-stream" },
-      signal: gone.signal,
+      signal: disconnect.signal,
     }));
   const statuses = (await Promise.all(streams)).map(({ status }) => status);
   assertEquals(new Set(statuses), new Set([200]));
@@ -263,7 +263,7 @@ Deno.test("a seller has at most 64 waiting requests, streams included", async ()
   assertEquals((await app.call(path)).status, 200, "a look does not wait");
   const others = await app.call(`${path}?wait=1`, { key: other });
   assertEquals(others.status, 404, "nobody else is held up");
-  gone.abort();
+  disconnect.abort();
   await until(async () => !await refused(), "the places of the streams");
   images.release();
   const answers = await Promise.all(waiting);

@@ -17,10 +17,10 @@ function budgetOf(bytes: number) {
   const quota = new BodyBudget(new TestClock(), BODY_COST * bytes);
   /** The share of one request. */
   const open = (seller: string) => {
-    const held = new DisposableStack();
+    const slots = new DisposableStack();
     return {
-      take: (bytes: number) => quota.takeFor(held, seller, bytes),
-      [Symbol.dispose]: () => held.dispose(),
+      take: (bytes: number) => quota.takeFor(slots, seller, bytes),
+      [Symbol.dispose]: () => slots.dispose(),
     };
   };
   return { quota, open };

@@ -35,15 +35,15 @@ class Reads {
   /** Returns a function that disconnects the client. */
   read(owner: string, steps: number, isLong: boolean): () => void {
     this.asked++;
-    const gone = new AbortController();
+    const disconnect = new AbortController();
     const { signal: ending } = this.ending;
-    const abort = () => AbortSignal.any([gone.signal, ending]);
+    const abort = () => AbortSignal.any([disconnect.signal, ending]);
     const request = { owner, abort };
     void this.#answer(request, steps, isLong).then(
       () => this.ended.push("ok"),
       (error) => this.ended.push(error.code ?? error.message),
     );
-    return () => gone.abort();
+    return () => disconnect.abort();
   }
 
   async #answer(

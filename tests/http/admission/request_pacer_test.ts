@@ -19,9 +19,9 @@ Deno.test("a few requests of an owner begin at once, and as many after each chec
   const yieldToIo = () => look.promise;
   const pacer = new RequestPacer({ clock, yieldToIo });
   const begun: string[] = [];
-  const held = new DisposableStack();
+  const slots = new DisposableStack();
   const begin = async (owner: string) => {
-    await pacer.begin(owner, held);
+    await pacer.begin(owner, slots);
     begun.push(owner);
   };
   const looked = async () => {
@@ -40,7 +40,7 @@ Deno.test("a few requests of an owner begin at once, and as many after each chec
   assertEquals(begun.length, 2 * BEGUN_AT_ONCE + 1);
   await looked();
   await Promise.all(all);
-  held.dispose();
+  slots.dispose();
   assertEquals(pacer.inUse(), { waiting: 0 });
 });
 

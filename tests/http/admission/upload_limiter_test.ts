@@ -44,9 +44,9 @@ class Bench {
     const sellers: string[] = [];
     for (;;) {
       const seller = `hostile ${sellers.length}`;
-      const gone = new AbortController();
-      if (await this.ask(seller, { gone }) === "waits") {
-        gone.abort();
+      const disconnect = new AbortController();
+      if (await this.ask(seller, { gone: disconnect }) === "waits") {
+        disconnect.abort();
         await settle();
         assertEquals(this.became.get(seller), "request_timeout");
         return sellers;

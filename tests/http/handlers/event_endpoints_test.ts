@@ -147,12 +147,12 @@ contract.test("a wait ends at the first event after the cursor, or at its time l
   await emit(app, "2");
   const id = await emit(app, "3", { trigger: "order_paid" });
   assertEquals((await waiting).ids, [id]);
-  let over = false;
-  const vain = pull(app, "?after=3&wait=99").finally(() => over = true);
+  let hasEnded = false;
+  const vain = pull(app, "?after=3&wait=99").finally(() => hasEnded = true);
   const began = clock.now();
   await until(() => {
     clock.advance(500);
-    return over;
+    return hasEnded;
   }, "the end of the wait");
   assert(clock.now() - began >= 30_000);
   assertEquals((await vain).next, "3");

@@ -166,13 +166,13 @@ bothForms.test("a locked database makes the service unready within a second", as
   clock.advance(1_000);
   for (let look = 0; look < 3; look++) {
     const answers = Promise.all([ask(), ask()]);
-    let over = false;
-    answers.finally(() => over = true);
+    let hasEnded = false;
+    answers.finally(() => hasEnded = true);
     await until(async () => {
       // Time passes only with the answers of the service.
       assertEquals((await app.call("/healthz", { key: null })).status, 200);
-      if (!over) clock.advance(20);
-      return over;
+      if (!hasEnded) clock.advance(20);
+      return hasEnded;
     });
     for (const answer of await answers) {
       assertEquals(statusIn(answer), [503, "unavailable"]);

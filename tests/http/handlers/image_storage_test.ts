@@ -77,8 +77,8 @@ Deno.test("object storage: during an outage images are 503 and other requests su
   assertEquals((await app.upload(product("A"))).status, 200);
   const line = app.log.find(({ status }) => status === 503);
   assert(String(line?.error).includes("SlowDown"), "the log says why");
-  for (const told of [image.text, JSON.stringify(app.log)]) {
-    assert(!told.includes(SECRET_KEY), "the secret key is told");
+  for (const reported of [image.text, JSON.stringify(app.log)]) {
+    assert(!reported.includes(SECRET_KEY), "the secret key is told");
   }
 });
 

@@ -274,14 +274,14 @@ Deno.test("a short read does not wait for the long ones of others", async () => 
   const quota = new ReadLimiter(systemDeps("error"), new Holders());
   const never = new AbortController();
   const begin = async (owner: string) => {
-    const held = {
+    const slots = {
       untilMade: new DisposableStack(),
       untilSent: new DisposableStack(),
     };
     const abort = () => never.signal;
     const request = { owner, abort };
-    const take = await quota.begin(request, held);
-    return { take, held };
+    const take = await quota.begin(request, slots);
+    return { take, held: slots };
   };
   const step = () => Promise.resolve("done");
   const long = await Promise.all(["a", "b", "c", "d", "e", "f"].map(begin));
@@ -313,9 +313,9 @@ bothEngines.test("reads take turns by owner; too many reads of one owner are ref
   };
   const first = await begin("a");
   for (let more = 0; more < 3; more++) await begin("a");
-  const gone = new AbortController();
-  const waiting = begin("a", gone.signal).catch(({ code }) => code);
-  gone.abort();
+  const disconnect = new AbortController();
+  const waiting = begin("a", disconnect.signal).catch(({ code }) => code);
+  disconnect.abort();
   assertEquals(await waiting, "request_timeout");
   const steps: string[] = [];
   const other = await begin("b");

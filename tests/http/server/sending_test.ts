@@ -30,11 +30,11 @@ class Bench {
   revoked: Error | null = null;
 
   reader(owner: string): AnswerReader {
-    const held = new DisposableStack();
-    held.defer(() => this.ended++);
+    const slots = new DisposableStack();
+    slots.defer(() => this.ended++);
     const checkKey = () =>
       this.revoked === null ? Promise.resolve() : Promise.reject(this.revoked);
-    return { owner, held, checkKey };
+    return { owner, held: slots, checkKey };
   }
 
   send(mib: number, owner: string): ReadableStream<Uint8Array> {

@@ -340,11 +340,11 @@ Deno.test("a disk that hangs blocks at most eight threads", async () => {
   const store = openImageStore(imageStoreSettings(config), systemClock);
   store.prepare(true);
   const { sync } = Deno.FsFile.prototype;
-  const over = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
   let waiting = 0;
   Deno.FsFile.prototype.sync = () => {
     waiting++;
-    return over.promise;
+    return ended.promise;
   };
   try {
     const keeping = Array.from(
@@ -354,7 +354,7 @@ Deno.test("a disk that hangs blocks at most eight threads", async () => {
     await until(() => waiting >= 8, "the flushes");
     await new Promise((resolve) => setTimeout(resolve, 20));
     assertEquals(waiting, 8);
-    over.resolve();
+    ended.resolve();
     await Promise.all(keeping);
     assertEquals(waiting, 40);
   } finally {

@@ -50,8 +50,8 @@ async function fails(
     [kind, true],
     error.message,
   );
-  const told = String(error.stack) + String(error.cause);
-  assert(!told.includes(SECRET_KEY), "the secret key is told");
+  const reported = String(error.stack) + String(error.cause);
+  assert(!reported.includes(SECRET_KEY), "the secret key is told");
 }
 
 async function put(

@@ -137,15 +137,17 @@ Deno.test("object storage: an outage longer than all retries costs no attempt", 
   await bench.recovers(role, clock);
   assertEquals((await bench.finished(id)).stored, names.length);
   assertEquals(role.trouble(), null);
-  const told = bench.log.filter(({ event }) =>
+  const reported = bench.log.filter(({ event }) =>
     String(event).startsWith("image_store")
   );
-  const recovered = told.pop();
+  const recovered = reported.pop();
   assertEquals(recovered?.event, "image_store_works_again");
-  const failures = told.filter(({ event }) => event === "image_store_failed");
-  assertEquals(failures.length, told.length);
-  assert(told.length <= 7, "once a minute, after the reason of the first");
-  const [{ full, error }] = told;
+  const failures = reported.filter(({ event }) =>
+    event === "image_store_failed"
+  );
+  assertEquals(failures.length, reported.length);
+  assert(reported.length <= 7, "once a minute, after the reason of the first");
+  const [{ full, error }] = reported;
   assertEquals(full, false);
   assertEquals(String(error).includes("503 (SlowDown)"), true, String(error));
   assertEquals(JSON.stringify(bench.log).includes(SECRET_KEY), false);

@@ -686,8 +686,8 @@ export class CatalogueClient implements Actor {
   ): Promise<void> {
     const results = await this.#importResults(id, random);
     if (results === null) return void (this.#hasLostTrack = true);
-    const told = () => results.map(({ source }) => source).join("");
-    hold(results.length === rows.length, "true", "all are told", told());
+    const reported = () => results.map(({ source }) => source).join("");
+    hold(results.length === rows.length, "true", "all are told", reported());
     const resultOf = (i: number) => textAt(results[i], "result");
     const isCancelled = textAt(record, "status") === "cancelled";
     const isLeft = (i: number) => isCancelled && resultOf(i) === "not_stored";
@@ -701,7 +701,7 @@ export class CatalogueClient implements Actor {
           : !isBad,
         "true",
         `product ${i + 1} of an import is refused if it is not valid`,
-        told(),
+        reported(),
       );
     }
     const isRefused = textAt(record, "status") === "refused";
@@ -719,12 +719,12 @@ export class CatalogueClient implements Actor {
         rows.every((_, i) => /refused|not_stored/.test(resultOf(i))),
         "atomic",
         "nothing of a refused import is stored",
-        told(),
+        reported(),
       );
     }
     if (isCancelled) {
       const all = rows.map((_, i) => resultOf(i));
-      this.#checkCancelled(all, breaks, told());
+      this.#checkCancelled(all, breaks, reported());
     }
     const done = rows.flatMap((row, i) =>
       resultOf(i) === "refused" || isLeft(i)
@@ -732,7 +732,7 @@ export class CatalogueClient implements Actor {
         : [{ row, result: results[i] }]
     );
     const expected = this.model.upload(done.map(({ row }) => row.row));
-    hold(expected.status === 200, "true", "it can be stored", told());
+    hold(expected.status === 200, "true", "it can be stored", reported());
     const wanted = expected.outcomes.map(({ sku, result }) => [sku, result]);
     const stored = done.map(({ result }) => [
       textAt(result, "sku"),

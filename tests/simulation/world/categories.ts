@@ -141,8 +141,8 @@ export class CategoryClient implements Actor {
     );
     if (!isRefused) return;
     const code = material === null ? "attribute_required" : "not_in_list";
-    const told = detailsOf(reply!.xml).map((detail) => detail.code);
-    hold(told.join() === code, "true", `${code} is told`, reply!.text);
+    const reported = detailsOf(reply!.xml).map((detail) => detail.code);
+    hold(reported.join() === code, "true", `${code} is told`, reply!.text);
     sometimes("a product that its category refuses");
   }
 

@@ -87,11 +87,14 @@ export class Filters {
     const shown = await this.#read(`${PRODUCTS}?status=deleted`, "products");
     const words = "the list of deletions has each, in order";
     const line = (id: string, sku: string) => `${id} ${sku}`;
-    const told = shown.map((one) =>
+    const reported = shown.map((one) =>
       line(textAt(one, "id"), textAt(one, "sku"))
     );
     const wanted = rows.map(({ id, sku }) => line(id, sku));
-    hold(told.join() === wanted.join(), "true", words, { told, wanted });
+    hold(reported.join() === wanted.join(), "true", words, {
+      told: reported,
+      wanted,
+    });
   }
 
   async #checkEvents(): Promise<void> {

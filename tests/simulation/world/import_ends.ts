@@ -22,22 +22,22 @@ interface Told {
 export function checkImportEnds({ stage, world }: Scene): void {
   // What is old is deleted; where work has a price, imports are copies.
   if (world.jumps || world.isPriced) return;
-  const told = Map.groupBy(
+  const reported = Map.groupBy(
     stage.rows<Told>(
       `SELECT seller_no, reference, CAST(body AS TEXT) AS text FROM events
        WHERE trigger_name = 'import_finished'`,
     ),
     ({ seller_no, reference }) => `${seller_no} ${reference}`,
   );
-  const twice = [...told.values()].filter(({ length }) => length > 1);
+  const twice = [...reported.values()].filter(({ length }) => length > 1);
   hold(twice.length === 0, "true", "no end of an import is told twice", twice);
   // Excludes imports that are arriving or being deleted.
   const imports = stage.rows<Ended>(
     "SELECT seller_no, id, state, dry_run FROM imports WHERE over_at > 0",
   );
   for (const one of imports) {
-    const [first] = told.get(`${one.seller_no} ${one.id}`) ?? [];
-    const [stored] = told.get(`${one.seller_no} ${one.id}-stored`) ?? [];
+    const [first] = reported.get(`${one.seller_no} ${one.id}`) ?? [];
+    const [stored] = reported.get(`${one.seller_no} ${one.id}-stored`) ?? [];
     const seen = { import: one, first, stored };
     hold(first !== undefined, "true", "the end of an import is told", seen);
     const isStored = isDry(first) && one.dry_run === 0;

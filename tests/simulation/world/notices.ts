@@ -81,7 +81,7 @@ function checkMails(
   sometimes("a mail is sent again", mails.length - byId.size);
   const mayWait = world.jumps ||
     world.steps.some(({ kind }) => kind === "suspend" || kind === "remove");
-  const told = new Map<string, TakenMail>();
+  const reported = new Map<string, TakenMail>();
   let last: TakenMail | null = null;
   for (const [first, ...again] of byId.values()) {
     hold(
@@ -104,10 +104,10 @@ function checkMails(
     hold(!isLeft, "alive", "what may have been taken is sent again", first);
     const ended = /^The [^\n]*\n\S*#\/imports\/(\S+)$/gm;
     for (const [, link] of first.text.matchAll(ended)) {
-      const before = told.get(link);
+      const before = reported.get(link);
       const isOnce = before === undefined || mayForget(stage, before, first.at);
       hold(isOnce, "true", "an import is told once", { link, mails });
-      told.set(link, first);
+      reported.set(link, first);
     }
     hold(
       last === null || stage.isSetBack(last.at, first.at) ||

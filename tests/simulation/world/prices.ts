@@ -78,7 +78,7 @@ export class PriceClient implements Actor {
       if (next === null) break;
       after = `&after=${next}`;
     }
-    const told = shown.map((one) =>
+    const reported = shown.map((one) =>
       [
         textAt(one, "from"),
         valueOf(one, "from_currency") ?? textAt(one, "currency"),
@@ -91,7 +91,10 @@ export class PriceClient implements Actor {
       [from.amount, from.currency, to.amount, to.currency, by].join(" ")
     );
     const words = "the history of a price has each change, once, in order";
-    hold(told.join() === wanted.join(), "true", words, { told, wanted });
+    hold(reported.join() === wanted.join(), "true", words, {
+      told: reported,
+      wanted,
+    });
     const reply = await this.#send("GET", this.#path, random);
     if (reply === null || seller.removed) return;
     const product = child(reply.xml!, "product");
