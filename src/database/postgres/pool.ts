@@ -115,7 +115,7 @@ export class ConnectionPool {
   #change(server: Server, isOther: boolean): void {
     const former = this.#generation;
     this.#generation = this.#generationOf(server);
-    for (const over of former.waiting) over();
+    for (const stopWaiting of former.waiting) stopWaiting();
     former.waiting.clear();
     if (isOther) {
       for (const { connection } of former.taken.keys()) {
@@ -213,13 +213,13 @@ export class ConnectionPool {
  */
 function connected({ pool, waiting }: Generation): Promise<pg.PoolClient> {
   return new Promise((resolve, reject) => {
-    const over = () => reject(new Error("The server has changed."));
-    waiting.add(over);
+    const stopWaiting = () => reject(new Error("The server has changed."));
+    waiting.add(stopWaiting);
     pool.connect().then((client) => {
-      if (waiting.delete(over)) resolve(client);
+      if (waiting.delete(stopWaiting)) resolve(client);
       else client.release(true);
     }, (error) => {
-      waiting.delete(over);
+      waiting.delete(stopWaiting);
       reject(error);
     });
   });

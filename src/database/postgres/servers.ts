@@ -22,7 +22,7 @@ const CONNECT_MS = 5_000;
 /** The time in which a server must answer whether it accepts writes. */
 const ASK_MS = 3_000;
 /** Pause before all servers are asked again. */
-const AGAIN_MS = 250;
+const RETRY_MS = 250;
 
 /** A server. A new object means that earlier connections must not be used. */
 export interface Server {
@@ -112,7 +112,7 @@ export class Servers {
       if (isOther || this.#isRenewed) this.#use(found);
     }, () => {
       if (this.#closed) return;
-      this.#cancel = this.#clock.after(AGAIN_MS, () => this.#search());
+      this.#cancel = this.#clock.after(RETRY_MS, () => this.#search());
     });
   }
 

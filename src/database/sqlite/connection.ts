@@ -69,7 +69,8 @@ const ROWS_OF_INSERT = 8;
 const NO_VALUES: readonly Param[] = [];
 const TOTAL_CHANGES = "SELECT total_changes() AS n";
 /**
- * For a statement whose changes are counted, the driver takes twice as long.
+ * From this many rows, the changes of all statements are counted together: a
+ * statement whose changes the driver counts takes twice as long.
  */
 const COUNTED_TOGETHER = 3;
 /** After this many milliseconds a write lets other work run. */

@@ -5,8 +5,8 @@
  * moment run in one `BEGIN IMMEDIATE … COMMIT`, and each promise resolves after
  * the commit is on disk (`synchronous=FULL`). If a write fails after its first
  * change, the whole group is undone. The writes before it run again together,
- * then it alone, then those after it. That is rare, while a savepoint for each
- * write would add a twentieth to a small one. A heavy write first waits for its
+ * then it alone, then those after it. Such failures are rare; a savepoint for
+ * each write would make a small write 5 % slower. A heavy write first waits for its
  * turn, so that light writes run in between.
  *
  * While another process holds the lock, reads continue. Writes wait for the
@@ -58,12 +58,12 @@ const GROUPS_OF_ONE = 10;
 /** How long other work may run after a slow commit; see `#rest`. */
 const SHORTEST_REST_MS = 1;
 const LONGEST_REST_MS = 250;
-/** A process whose log is at least this long will fill it; see `#extendLog`. */
-const LOG_IN_USE = 1_024 * 1_024;
+/** Bytes from which the WAL is extended to its full size; see `#extendLog`. */
+const GROWING_LOG_BYTES = 1_024 * 1_024;
 /** The most writes that wait for a lock; further ones are rejected at once. */
 const WAITING_LIMIT = 10_000;
 /** After this long, opening the database logs that it waits for a lock. */
-const SAY_WAITING_MS = 500;
+const LOG_WAIT_AFTER_MS = 500;
 
 export interface SqliteOptions {
   migrations?: readonly Migration[];
@@ -88,7 +88,7 @@ export async function openSqlite(
   const deps = { ...systemDeps("error"), ...options.deps };
   const { heavy = heavyWorkList(deps) } = options;
   const until = deps.clock.monotonic() + openWaitMs;
-  const sayNothing = deps.clock.after(SAY_WAITING_MS, () => {
+  const cancelLog = deps.clock.after(LOG_WAIT_AFTER_MS, () => {
     deps.log.warn("database_locked", { file });
   });
   try {
@@ -97,7 +97,7 @@ export async function openSqlite(
     const connections = await whenUnlocked(open, () => until, deps);
     return new SqliteDb(file, connections, { heavy, deps, meter });
   } finally {
-    sayNothing();
+    cancelLog();
   }
 }
 
@@ -345,7 +345,7 @@ class SqliteDb implements Db {
    * meanwhile.
    */
   async #extendLog(): Promise<void> {
-    if (fileSize(this.#files.log) < LOG_IN_USE) return;
+    if (fileSize(this.#files.log) < GROWING_LOG_BYTES) return;
     try {
       this.#checkFiles();
       this.#writer.exec("BEGIN IMMEDIATE");
@@ -480,8 +480,8 @@ class SqliteDb implements Db {
     if (group.length === 1 && !isAgain) return write.reject(error);
     this.#meter.retried(isAgain ? "conflict" : "undone");
     const at = group.indexOf(write);
-    for (const part of [group.slice(0, at), [write], group.slice(at + 1)]) {
-      if (await this.#begin(part)) await this.#writeGroup(part);
+    for (const some of [group.slice(0, at), [write], group.slice(at + 1)]) {
+      if (await this.#begin(some)) await this.#writeGroup(some);
     }
   }
 
