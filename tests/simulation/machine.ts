@@ -77,6 +77,8 @@ export class Machine implements Disposable {
   readonly committing = new Set<() => void | Promise<void>>();
   /** By place in the source: kills the process that reaches the place next. */
   readonly kills = new Map<string, (process: SimulatedProcess) => void>();
+  /** By place in the source: how long the next process stays there. */
+  readonly stays = new Map<string, () => number>();
   readonly portions: Portion[] = [];
   /** At which virtual times the wall clock was set, and by how much. */
   readonly moves: { at: number; ms: number }[] = [];

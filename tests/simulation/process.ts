@@ -442,6 +442,8 @@ export class Life implements Server {
       kill(this.#process);
       if (!this.#isAlive) return new Promise(() => {});
     }
+    const stay = this.#machine.stays.get(place);
+    if (stay !== undefined && this.#isAlive) return this.#pause(stay());
     const delays = this.#places.get(place) ?? this.#delaysAt(place);
     this.#places.set(place, delays);
     const isDelayed = random.next() < delays.share &&

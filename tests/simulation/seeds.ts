@@ -67,4 +67,9 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [79000702, "imports were copied while a process was writing"],
     [79000659, "a read waited for two portions of another seller's work"],
     [188134729, "the undo of an import asked for an image that waited"],
+    [620000350, "a stop left out a request whose client had gone"],
+    [620000479, "a stream outlived its key where reads take seconds"],
+    [620000977, "images waited for the start of their worker"],
+    [650000078, "a delivery ended between two reads of a list"],
+    [650000013, "a counter did not have the bytes of copied imports"],
   ];

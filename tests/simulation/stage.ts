@@ -260,6 +260,22 @@ export class SimulatedStage implements Stage, Disposable {
     });
   }
 
+  staysAt(place: string, ms: number, mostMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { stays } = this.machine;
+      const end = () => {
+        cancel();
+        stays.delete(place);
+        resolve();
+      };
+      const cancel = this.scheduler.after(mostMs, end);
+      stays.set(place, () => {
+        end();
+        return ms;
+      });
+    });
+  }
+
   portions(): Machine["portions"] {
     return this.machine.portions;
   }

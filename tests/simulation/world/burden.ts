@@ -228,7 +228,10 @@ export class Burden implements Actor {
       const end = `${n}`.padStart(12, "0");
       return `00000000-0000-7000-8000-${end}`;
     });
-    await stage.copyRows("imports", "id", id, copies.map((id) => ({ id })));
+    // The counter of kept bytes does not have those of the copies.
+    const kept = { document: "refused", kept_bytes: 0 };
+    const rows = copies.map((id) => ({ id, ...kept }));
+    await stage.copyRows("imports", "id", id, rows);
     const own = copies.map((import_id) => ({ import_id }));
     await stage.copyRows("import_images", "import_id", id, own);
     const ofCopies = copies.flatMap((import_id) =>

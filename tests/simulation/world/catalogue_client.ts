@@ -46,6 +46,12 @@ const IMPORTS = "/seller_api/imports";
  */
 const PART_LOOK_MS = 20;
 const PART_LOOKS = 200;
+/**
+ * How long the import role stays behind a stored part, and how long the client
+ * waits for that.
+ */
+const PART_STAYS_MS = 1_000;
+const PART_COMES_MS = 10_000;
 /** The longest time of writes while nothing fails. */
 const WRITE_MS = 20_000;
 /**
@@ -89,6 +95,7 @@ export type CatalogueStep =
   | "dry run of an import"
   | "import in parts"
   | "undo of an import"
+  | "cancelled import"
   | "small reads";
 
 /** An upload before it is sent. */
@@ -173,6 +180,8 @@ export class CatalogueClient implements Actor {
         return await this.#import(random, { isDry: true });
       case "import in parts":
         return await this.#import(random, { isSure: true });
+      case "cancelled import":
+        return await this.#import(random, { isSure: true, isCut: true });
       case "undo of an import":
         return await this.#undoSome(random);
       case "attribute":
@@ -420,7 +429,12 @@ export class CatalogueClient implements Actor {
   /** Imports rows in several parts, which are followed to the end. */
   async #import(
     random: Random,
-    { isSlow = false, isDry: mustBeDry = false, isSure = false } = {},
+    {
+      isSlow = false,
+      isDry: mustBeDry = false,
+      isSure = false,
+      isCut = false,
+    } = {},
   ): Promise<void> {
     const partly = chance(random, 0.5);
     const upload = this.#drawn(random, {
@@ -471,8 +485,10 @@ export class CatalogueClient implements Actor {
     hold(reply!.status === 200, "true", "an import is accepted", reply!.text);
     await checkBegun(this.#scene);
     const id = textAt(reply!.xml!, "import_id");
-    const isEnded = !isDry && !isSure && chance(random, 0.25) &&
-      await this.#cancelImport(id, random);
+    const isEnded = isCut
+      ? await this.#cancelImport(id, random, true)
+      : !isDry && !isSure && chance(random, 0.25) &&
+        await this.#cancelImport(id, random);
     const over = await this.#importOver(id, random);
     if (over === null) return void (this.#hasLostTrack = true);
     const record = isDry
@@ -572,10 +588,17 @@ export class CatalogueClient implements Actor {
    * Cancels an import after some time; returns whether it was certainly
    * cancelled.
    */
-  async #cancelImport(id: string, random: Random): Promise<boolean> {
-    if (chance(random, 0.5)) await this.#partStored(id);
+  async #cancelImport(
+    id: string,
+    random: Random,
+    isBetweenParts = false,
+  ): Promise<boolean> {
+    const { stage } = this.#scene;
+    if (isBetweenParts) {
+      await stage.staysAt("import part stored", PART_STAYS_MS, PART_COMES_MS);
+    } else if (chance(random, 0.5)) await this.#partStored(id);
     else await this.#scene.caller.sleep(pick(random, [0, 5, 50, 300, 3_000]));
-    this.#scene.stage.scheduler.trace(() => `${this.#name} cancels ${id}`);
+    stage.scheduler.trace(() => `${this.#name} cancels ${id}`);
     const call = this.#call("DELETE", `${IMPORTS}/${id}`);
     const { reply } = await this.#send(call, random, true);
     if (this.seller.removed || this.#isTooOld(reply!)) return false;

@@ -80,6 +80,7 @@ const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
   "dry run of an import": 0,
   "import in parts": 0,
   "undo of an import": 0,
+  "cancelled import": 0,
   "attribute": 5,
   "attributes": 3,
   "delete": 2,
@@ -347,6 +348,15 @@ export function drawSteps(
     draw(`${name}/picked`, 4, PULL);
     draw("shop2", 4, { event: 1 });
     draw(`${name}/keys2`, 3, { outlive: 1 });
+  }
+  const cancels = scheduler.random("cancels");
+  if (rateLimit === null && OTHERS.includes(theme) && chance(cancels, 0.1)) {
+    steps.push({
+      id: `${name}/5 #0`,
+      actor: `${name}/5`,
+      afterMs: between(cancels, 0, 8_000),
+      kind: "cancelled import",
+    });
   }
   const kills = scheduler.random("kills between commits");
   if (rateLimit === null && chance(kills, KILLS)) {

@@ -72,6 +72,11 @@ export interface Stage {
     passes: number,
     mostMs: number,
   ): Promise<SimulatedProcess | null>;
+  /**
+   * The process that reaches this place next stays there for `ms`. Resolves when
+   * it is there, or after `mostMs`.
+   */
+  staysAt(place: string, ms: number, mostMs: number): Promise<void>;
   /** A number that increases before rows change. */
   writes(): number;
   /** Images that were being fetched when another worker began to fetch them. */
