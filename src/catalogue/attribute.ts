@@ -286,9 +286,7 @@ async function refuseByRules(
     before,
     after: { ...before, [field]: value },
     unread: new Set(),
-    syntax: SYNTAX.xml,
-    suggestions: new Suggestions(),
-  }, list);
+  }, { list, syntax: SYNTAX.xml, suggestions: new Suggestions() });
   if (found !== null && found.problems.length > 0) {
     throw invalid(before, ...found.problems);
   }

@@ -1,7 +1,11 @@
 /** Reads the categories of the marketplace's list for the plan of an upload. */
 import { placeholders, splitIntoLists, type Sql } from "../database/db.ts";
 import { RecentValues } from "../lib/recent_values.ts";
-import type { Category, CategoryList, CategoryRule } from "./category_rules.ts";
+import {
+  Category,
+  type CategoryList,
+  type CategoryRule,
+} from "./category_rules.ts";
 
 /**
  * Size limit of the cache of decoded categories of a process, in characters.
@@ -36,20 +40,18 @@ export class ValueSets {
 
 export function toCategory(
   name: string,
-  rules: string,
+  json: string,
   sets = new ValueSets(),
 ): Category {
-  const stored: StoredRule[] = JSON.parse(rules);
-  return {
-    name,
-    rules: stored.map(({ field, attribute, required, values, from }) => ({
-      field: (field ?? null) as CategoryRule["field"],
-      attribute: attribute ?? null,
-      required: required ?? false,
-      values: sets.of(values),
-      from: from ?? null,
-    })),
-  };
+  const stored: StoredRule[] = JSON.parse(json);
+  const rules = stored.map(({ field, attribute, required, values, from }) => ({
+    field: (field ?? null) as CategoryRule["field"],
+    attribute: attribute ?? null,
+    required: required ?? false,
+    values: sets.of(values),
+    from: from ?? null,
+  }));
+  return new Category(name, rules);
 }
 
 /** The current list, without its categories. */

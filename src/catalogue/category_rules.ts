@@ -8,7 +8,6 @@ import { nearestNames } from "../lib/nearest_name.ts";
 import { quote } from "../lib/values.ts";
 import { type DocumentSyntax, SYNTAX } from "./document_syntax.ts";
 import {
-  type ProductAttribute,
   type ProductFields,
   SCALAR_NAMES,
   SCALAR_RULES,
@@ -57,9 +56,25 @@ export interface CategoryRule {
   from: string | null;
 }
 
-export interface Category {
-  name: string;
-  rules: readonly CategoryRule[];
+/** A category, with its rules arranged for the check of many products. */
+export class Category {
+  readonly name: string;
+  readonly rules: readonly CategoryRule[];
+  /** Those about fields. */
+  readonly ofFields: readonly CategoryRule[];
+  /** Those about attributes, by the name of the attribute. */
+  readonly ofAttributes: ReadonlyMap<string, readonly CategoryRule[]>;
+  /** Those that require an attribute. */
+  readonly requiredAttributes: readonly CategoryRule[];
+
+  constructor(name: string, rules: readonly CategoryRule[]) {
+    this.name = name;
+    this.rules = rules;
+    this.ofFields = rules.filter(({ field }) => field !== null);
+    const others = rules.filter(({ attribute }) => attribute !== null);
+    this.ofAttributes = Map.groupBy(others, ({ attribute }) => attribute!);
+    this.requiredAttributes = others.filter(({ required }) => required);
+  }
 }
 
 /** The categories that products of one plan have. */
@@ -122,14 +137,19 @@ export interface RuleFindings {
 /** The most problems and warnings of one product; further ones are left out. */
 const MOST_FINDINGS = 25;
 
+/** The rules of a plan, and the terms for messages about them. */
+export interface Rules {
+  list: CategoryList;
+  syntax: DocumentSyntax;
+  suggestions: Suggestions;
+}
+
 interface Change {
   /** Null for a new product. */
   before: ProductFields | null;
   after: ProductFields;
   /** Fields whose problems are already reported. */
   unread: ReadonlySet<string>;
-  syntax: DocumentSyntax;
-  suggestions: Suggestions;
 }
 
 /**
@@ -138,80 +158,91 @@ interface Change {
  * concerns no rule.
  */
 export function ruleFindings(
-  change: Change,
-  list: CategoryList,
+  { before, after, unread }: Change,
+  rules: Rules,
 ): RuleFindings | null {
-  const { before, after, unread } = change;
+  const { list } = rules;
   const categories = after.categories.map((name) => list.find(name));
   if (before !== null && !mustSatisfyRules(before, after, categories)) {
     return null;
   }
   const findings = new Findings(list.today);
   if (list.closed && !unread.has("categories")) {
-    categories.forEach((category, n) => {
-      if (category !== null) return;
-      findings.add(null, unknownCategory(change, n, list));
-    });
-  }
-  const product = ruledProduct(change);
-  for (const category of categories) {
-    for (const rule of category?.rules ?? []) {
-      if (unread.has(rule.field ?? "attributes")) continue;
-      const problems = problemsOf(product, category!, rule);
-      for (const problem of problems) findings.add(rule.from, problem);
-      if (findings.isFull) return findings;
+    for (let n = 0; n < categories.length; n++) {
+      if (categories[n] !== null) continue;
+      findings.add(null, unknownCategory(after, n, rules));
     }
   }
-  return findings.isEmpty ? null : findings;
+  for (const category of categories) {
+    if (category !== null) {
+      checkProduct({ after, unread, rules }, category, findings);
+    }
+  }
+  return findings.found;
 }
 
 /** The rules of these categories that a product breaks, whatever their dates. */
 export function brokenRules(
   product: ProductFields,
   categories: readonly Category[],
-): CategoryRule[] {
-  const ruled = ruledProduct({
+): ReadonlySet<CategoryRule> {
+  const ruled: Ruled = {
     after: product,
-    syntax: SYNTAX.xml,
-    suggestions: new Suggestions(0),
-  });
-  return categories.flatMap((category) =>
-    category.rules.filter((rule) =>
-      problemsOf(ruled, category, rule).length > 0
-    )
-  );
+    unread: new Set(),
+    rules: { syntax: SYNTAX.xml, suggestions: new Suggestions(0) },
+  };
+  const broken = new Set<CategoryRule>();
+  const report: Report = {
+    isFull: false,
+    broken: (rule) => broken.add(rule),
+  };
+  for (const category of categories) checkProduct(ruled, category, report);
+  return broken;
+}
+
+/** Takes what a product breaks. */
+interface Report {
+  /** Whether it takes no more. */
+  readonly isFull: boolean;
+  broken(rule: CategoryRule, finding: Finding): void;
 }
 
 /** Collects findings; for each field only the first one of a kind. */
-class Findings implements RuleFindings {
-  readonly problems: FieldProblem[] = [];
-  readonly warnings: RuleWarning[] = [];
+class Findings implements Report {
   readonly #today: string;
-  readonly #known = new Set<string>();
+  /** Null for most products: they break no rule. */
+  found: RuleFindings & { known: Set<string> } | null = null;
 
   constructor(today: string) {
     this.#today = today;
   }
 
-  get isEmpty(): boolean {
-    return this.problems.length + this.warnings.length === 0;
+  get isFull(): boolean {
+    const { found } = this;
+    return found !== null &&
+      found.problems.length + found.warnings.length >= MOST_FINDINGS;
   }
 
-  get isFull(): boolean {
-    return this.problems.length + this.warnings.length >= MOST_FINDINGS;
+  broken({ from }: CategoryRule, finding: Finding): void {
+    this.add(from, finding);
   }
 
   add(from: string | null, problem: Finding): void {
+    if (this.isFull) return;
+    const { problems, warnings, known } = this.found ??= {
+      problems: [],
+      warnings: [],
+      known: new Set(),
+    };
     const { about, field, code, message } = problem;
     const isInForce = from === null || from <= this.#today;
     const key = `${isInForce} ${code} ${field} ${about}`;
-    if (this.isFull || this.#known.has(key)) return;
-    this.#known.add(key);
-    if (isInForce) {
-      this.problems.push({ field, code, message });
-    } else {
+    if (known.has(key)) return;
+    known.add(key);
+    if (isInForce) problems.push({ field, code, message });
+    else {
       const warning = `${message} From ${from} on such a product is refused.`;
-      this.warnings.push({ field, code, message: warning, from });
+      warnings.push({ field, code, message: warning, from });
     }
   }
 }
@@ -231,8 +262,8 @@ function mustSatisfyRules(
     return true;
   }
   return categories.some((category) =>
-    category?.rules.some(({ field }) =>
-      field !== null && isCheckedByRules(field) && differs(before, after, field)
+    category?.ofFields.some(({ field }) =>
+      isCheckedByRules(field!) && differs(before, after, field!)
     )
   );
 }
@@ -250,101 +281,107 @@ function differs(
     : before[field] !== after[field];
 }
 
-/** A product, with the positions of its attributes. */
-interface RuledProduct
-  extends Pick<Change, "after" | "syntax" | "suggestions"> {
-  attributes: ReadonlyMap<string, readonly [number, ProductAttribute][]>;
+/** A product as rules see it. */
+interface Ruled extends Omit<Change, "before"> {
+  rules: Omit<Rules, "list">;
 }
 
-/** Groups attributes by name, because 500 rules may be about 100 of them. */
-function ruledProduct(
-  { after, syntax, suggestions }: Pick<
-    Change,
-    "after" | "syntax" | "suggestions"
-  >,
-): RuledProduct {
-  const attributes = Map.groupBy(
-    after.attributes.entries(),
-    ([, { name }]) => name,
-  );
-  return { after, syntax, suggestions, attributes };
-}
-
-function problemsOf(
-  change: RuledProduct,
+/**
+ * Checks a product by the rules of one category. Looks rules up by the few
+ * attributes of the product, because a category may have many rules.
+ */
+function checkProduct(
+  product: Ruled,
   category: Category,
-  rule: CategoryRule,
-): Finding[] {
-  return rule.field === null
-    ? attributeProblems(change, category, rule)
-    : fieldProblems(change, category, rule);
+  report: Report,
+): void {
+  const { after: { attributes }, unread } = product;
+  for (const rule of category.ofFields) {
+    if (unread.has(rule.field!)) continue;
+    if (report.isFull) return;
+    const found = fieldFinding(product, category, rule);
+    if (found !== null) report.broken(rule, found);
+  }
+  if (unread.has("attributes")) return;
+  for (let n = 0; n < attributes.length && !report.isFull; n++) {
+    const { name, value } = attributes[n];
+    for (const rule of category.ofAttributes.get(name) ?? NO_RULES) {
+      if (rule.values.size === 0 || rule.values.has(value)) continue;
+      report.broken(rule, wrongAttribute(product, category, rule, n));
+    }
+  }
+  if (category.requiredAttributes.length === 0) return;
+  const names = new Set(attributes.map(({ name }) => name));
+  for (const rule of category.requiredAttributes) {
+    if (names.has(rule.attribute!)) continue;
+    if (report.isFull) return;
+    report.broken(rule, missingAttribute(product, category, rule));
+  }
 }
 
-function fieldProblems(
-  { after, syntax: { show, list }, suggestions }: RuledProduct,
+const NO_RULES: readonly CategoryRule[] = [];
+
+function fieldFinding(
+  { after, rules: { syntax: { show, list }, suggestions } }: Ruled,
   category: Category,
   { field, required, values }: CategoryRule,
-): Finding[] {
+): Finding | null {
   const name = field!;
   const isMissing = name === "images"
     ? after.images.length === 0
     : (after[name] ?? "") === "";
   if (isMissing) {
+    if (!required) return null;
     const written = name === "images" ? list(name, "image") : show(name);
-    return required
-      ? [finding(
-        name,
-        "attribute_required",
-        `is missing; the category ${quote(category.name)} needs it: write ` +
-          `${written}.`,
-      )]
-      : [];
+    return finding(
+      name,
+      "attribute_required",
+      `is missing; the category ${quote(category.name)} needs it: write ` +
+        `${written}.`,
+    );
   }
-  if (name === "images" || values.size === 0) return [];
+  if (name === "images" || values.size === 0) return null;
   const value = String(after[name]);
-  return values.has(value) ? [] : [finding(
-    name,
-    "not_in_list",
-    notAmong(value, category, values, suggestions),
-  )];
+  if (values.has(value)) return null;
+  const message = notAmong(value, category, values, suggestions);
+  return finding(name, "not_in_list", message);
 }
 
-function attributeProblems(
-  { attributes, syntax: { property }, suggestions }: RuledProduct,
+function wrongAttribute(
+  { after: { attributes }, rules: { suggestions } }: Ruled,
   category: Category,
-  { attribute, required, values }: CategoryRule,
-): Finding[] {
+  { values }: CategoryRule,
+  n: number,
+): Finding {
+  return finding(
+    `attributes/attribute[${n + 1}]`,
+    "not_in_list",
+    notAmong(attributes[n].value, category, values, suggestions),
+  );
+}
+
+function missingAttribute(
+  { rules: { syntax: { property } } }: Ruled,
+  category: Category,
+  { attribute, values }: CategoryRule,
+): Finding {
   const name = attribute!;
-  const sent = attributes.get(name);
-  if (sent !== undefined) {
-    const problems: Finding[] = [];
-    for (const [n, { value }] of sent) {
-      if (values.size === 0 || values.has(value)) continue;
-      problems.push(finding(
-        `attributes/attribute[${n + 1}]`,
-        "not_in_list",
-        notAmong(value, category, values, suggestions),
-      ));
-    }
-    return problems;
-  }
-  if (!required) return [];
-  return [finding(
+  return finding(
     "attributes",
     "attribute_required",
     `${lacksAttribute(name)} ${quote(category.name)} needs: write ` +
       `${property(name)}${someOf(values)}.`,
     name,
-  )];
+  );
 }
 
 /** How many nearest names a message shows. */
 const NEAREST = 3;
 
 function unknownCategory(
-  { after: { categories }, suggestions }: Change,
+  { categories }: ProductFields,
   n: number,
-  { names }: CategoryList,
+  { list: { names }, suggestions }: Rules,
 ): Finding {
   const nearest = suggestions.of(categories[n], names, NEAREST);
   const advice = nearest.length === 0

@@ -14,12 +14,8 @@ import type { PlannedResult } from "./transaction.ts";
 import type { RowWork } from "../lib/steps.ts";
 import { quote } from "../lib/values.ts";
 import type { Warning } from "./warnings.ts";
-import {
-  type CategoryList,
-  ruleFindings,
-  Suggestions,
-} from "./category_rules.ts";
-import { type DocumentSyntax, SYNTAX } from "./document_syntax.ts";
+import { ruleFindings, type Rules, Suggestions } from "./category_rules.ts";
+import { SYNTAX } from "./document_syntax.ts";
 import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
 import { applyDifference } from "./difference.ts";
@@ -79,13 +75,6 @@ export function* planRows(
   return plan;
 }
 
-/** The marketplace's rules, and the terms for messages about them. */
-interface Rules {
-  list: CategoryList;
-  syntax: DocumentSyntax;
-  suggestions: Suggestions;
-}
-
 function planRow(
   plan: Rows,
   row: DecodedProduct,
@@ -120,17 +109,15 @@ function planRow(
   for (const detail of detailsOf(row, place, found)) {
     plan.problems.push(detail);
   }
-  const ruled = rules && ruleFindings({
-    before: current,
-    after: fields,
-    unread: row.unread,
-    ...rules,
-  }, rules.list);
-  for (const detail of detailsOf(row, place, ruled?.problems ?? [])) {
-    plan.problems.push(detail);
-  }
-  for (const { from, ...warning } of ruled?.warnings ?? []) {
-    plan.warnings.push({ ...detailOf(row, place, warning), from });
+  const ruled = rules &&
+    ruleFindings({ before: current, after: fields, unread: row.unread }, rules);
+  if (ruled !== null) {
+    for (const detail of detailsOf(row, place, ruled.problems)) {
+      plan.problems.push(detail);
+    }
+    for (const { from, ...warning } of ruled.warnings) {
+      plan.warnings.push({ ...detailOf(row, place, warning), from });
+    }
   }
   if ("clash" in reservation) {
     plan.problems.push({ ...place, ...reservation.clash });

@@ -3,7 +3,7 @@
  * products break it: a job of `administration/maintenance.ts`. For
  * each day on which rules begin, it reads all products once.
  */
-import { brokenRules, type Category } from "../catalogue/category_rules.ts";
+import { brokenRules, Category } from "../catalogue/category_rules.ts";
 import { toCategory } from "../catalogue/category_rows.ts";
 import type { Product } from "../catalogue/product.ts";
 import { listProducts, NO_FILTER } from "../catalogue/product_lists.ts";
@@ -55,7 +55,7 @@ export async function* announceRules(
       const rules = all.filter(({ from }) =>
         from !== null && due.days.has(from)
       );
-      if (rules.length > 0) beginning.set(name, { name, rules });
+      if (rules.length > 0) beginning.set(name, new Category(name, rules));
     }
     yield 0;
   }

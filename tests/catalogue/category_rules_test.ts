@@ -1,7 +1,7 @@
 /** The findings of category rules for one product. */
 import { assertEquals } from "@std/assert";
 import {
-  type Category,
+  Category,
   type CategoryList,
   type CategoryRule,
   ruleFindings,
@@ -25,22 +25,19 @@ function rule(more: Partial<CategoryRule>): CategoryRule {
   };
 }
 
-const MUGS: Category = {
-  name: "Mugs",
-  rules: [
-    rule({ field: "gtin", required: true }),
-    rule({
-      attribute: "material",
-      required: true,
-      values: new Set(["steel", "porcelain"]),
-    }),
-    rule({ field: "brand", values: new Set(["Acme", "Other"]) }),
-    rule({ field: "images", required: true }),
-    rule({ field: "weight", required: true, from: "2027-01-01" }),
-    rule({ field: "mpn", required: true, from: TODAY }),
-    rule({ field: "quantity", required: true }),
-  ],
-};
+const MUGS = new Category("Mugs", [
+  rule({ field: "gtin", required: true }),
+  rule({
+    attribute: "material",
+    required: true,
+    values: new Set(["steel", "porcelain"]),
+  }),
+  rule({ field: "brand", values: new Set(["Acme", "Other"]) }),
+  rule({ field: "images", required: true }),
+  rule({ field: "weight", required: true, from: "2027-01-01" }),
+  rule({ field: "mpn", required: true, from: TODAY }),
+  rule({ field: "quantity", required: true }),
+]);
 
 function listOf(closed: boolean, ...categories: Category[]): CategoryList {
   return {
@@ -75,9 +72,7 @@ function findings(
     before,
     after,
     unread: new Set(unread),
-    syntax: SYNTAX.xml,
-    suggestions: new Suggestions(),
-  }, list);
+  }, { list, syntax: SYNTAX.xml, suggestions: new Suggestions() });
   return [
     ...(found?.problems ?? []).map(({ field, code }) => `${field} ${code}`),
     ...(found?.warnings ?? []).map(({ field, code, from }) =>
@@ -164,21 +159,23 @@ Deno.test("rules of categories: the message for a missing field shows what to wr
     before: null,
     after,
     unread: new Set(),
+  }, {
+    list: listOf(true, MUGS),
     syntax: SYNTAX.xml,
     suggestions: new Suggestions(),
-  }, listOf(true, MUGS));
+  });
   assertEquals(
     found?.problems.map(({ message }) => /write (<[^ ]*>)/.exec(message)?.[1]),
     [
       "<gtin>",
-      "<attributes>",
       "<images><image>…</image></images>",
+      "<attributes>",
     ],
   );
 });
 
 Deno.test("rules of categories: two equal rules report one problem", () => {
-  const twice = ["A", "B"].map((name) => ({ ...MUGS, name }));
+  const twice = ["A", "B"].map((name) => new Category(name, MUGS.rules));
   const after = { ...FINE, gtin: null, categories: ["A", "B"] };
   assertEquals(findings(after, null, listOf(true, ...twice)), [
     "gtin attribute_required",
@@ -191,7 +188,7 @@ Deno.test("rules of categories: findings and comparisons are bounded", () => {
     { length: 100 },
     (_, n) => rule({ attribute: `a${n}`, values }),
   );
-  const list = listOf(true, { name: "Mugs", rules });
+  const list = listOf(true, new Category("Mugs", rules));
   /** How many messages of 250 products have a suggestion. */
   const suggested = (valueOf: (product: number, rule: number) => string) => {
     const suggestions = new Suggestions();
@@ -205,9 +202,7 @@ Deno.test("rules of categories: findings and comparisons are bounded", () => {
         before: null,
         after: { ...FINE, attributes },
         unread: new Set(),
-        syntax: SYNTAX.xml,
-        suggestions,
-      }, list)!;
+      }, { list, syntax: SYNTAX.xml, suggestions })!;
       assertEquals(problems.length, 25);
       named += problems.filter(({ message }) => message.includes("the nearest"))
         .length;

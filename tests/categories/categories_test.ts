@@ -11,6 +11,7 @@ import {
 } from "../support/app.ts";
 import { contract } from "../support/forms.ts";
 import { bothEngines } from "../support/engine.ts";
+import { SentStatements } from "../support/statements.ts";
 
 const PATH = "/operator_api/categories";
 const CONFIG = { config: { operatorKey: "op", rateLimit: 0 } };
@@ -208,6 +209,48 @@ bothEngines.test("categories: an import reports problems and warnings", async ()
     assertEquals(text.match(/<warning>/g)!.length, 299);
     assert(textAt(xml, "import/status") !== "failed");
   }
+});
+
+bothEngines.test("categories: an upload sends no statement for them", async () => {
+  await using app = await boot({
+    config: { ...CONFIG.config, roles: ["api"] },
+    app: { maintain: false },
+  });
+  let n = 0;
+  /** Those of a new product, a changed one, a price and bulk_attributes. */
+  const statements = async () => {
+    const sku = `S${n++}`;
+    const change = (field: string) =>
+      `<product><sku>${sku}</sku>${field}</product>`;
+    using sent = new SentStatements();
+    const answers = [
+      await app.upload(product(sku, of("Home/Mugs", "steel"))),
+      await app.upload(change("<title>Other</title>")),
+      await app.upload(change('<price currency="SEK">7</price>')),
+      await app.call("/seller_api/bulk_attributes", {
+        method: "POST",
+        body: `<products>${change("<brand>Acme</brand>")}</products>`,
+      }),
+    ];
+    for (const { status, text } of answers) assertEquals(status, 200, text);
+    return sent.texts;
+  };
+  // Statements are prepared, and settings read, once in a process.
+  await statements();
+  const without = await statements();
+  assert(without.length > 20, `${without.length}`);
+  const reads = without.filter((text) => /\bcategor(ies|y_list)\b/.test(text));
+  const isStanding = (text: string) => text.startsWith("SELECT status, review");
+  const ofProducts = /\bproducts\b/;
+  assertEquals(
+    reads.filter((text) => !isStanding(text) && !ofProducts.test(text)),
+    [],
+  );
+  await put(app, CATEGORIES_EXAMPLE);
+  await statements();
+  const withList = await statements();
+  // Its categories are kept in memory.
+  assertEquals(withList.length, without.length);
 });
 
 contract.test("categories: all mistakes of a document are reported at once", async () => {
