@@ -76,7 +76,6 @@ function newestIn(path: string): number {
 }
 
 async function buildTarget({ folder, build }: Target): Promise<void> {
-  await Deno.mkdir(ROOT + folder, { recursive: true });
   // A source that changes during the build is newer than the result.
   const started = new Date();
   for (const [name, text] of Object.entries(await build())) {
@@ -200,4 +199,12 @@ function trimmed(types: string, exported: readonly string[]): string {
   }).join("");
 }
 
-if (import.meta.main) await Promise.all(outdated().map(buildTarget));
+if (import.meta.main) {
+  const targets = outdated();
+  // Before any build starts, because a new folder changes the time of the
+  // folder above it, which is a source of another target.
+  for (const { folder } of targets) {
+    Deno.mkdirSync(ROOT + folder, { recursive: true });
+  }
+  await Promise.all(targets.map(buildTarget));
+}
