@@ -128,7 +128,11 @@ async function writeUpdate(
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
     if (read.expected !== null) refuseUnexpected(current, read.expected);
-    const { fields, problems } = applyPatch(current, patchOf(read, current));
+    const { fields, problems } = applyPatch(
+      current,
+      patchOf(read, current),
+      tx.now(),
+    );
     if (problems.length > 0) throw invalid(current, ...problems);
     if (use !== null) await storeKeyUse(tx, seller.no, {}, use);
     if (sameFields(current, fields)) return DONE;

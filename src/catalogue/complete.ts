@@ -126,13 +126,13 @@ export function missingProblem(
  */
 export function planEmptied(
   { names, ids }: MissingProducts,
-  { byId }: Pick<PlanData, "byId">,
+  { byId, now }: Pick<PlanData, "byId" | "now">,
 ): EmptiedProduct[] {
   return ids.flatMap((id) => {
     const before = byId.get(id);
     if (before === undefined || (before.quantity ?? 0) === 0) return [];
     if (names.has(before.sku)) return [];
-    const after = applyPatch(before, { quantity: 0 }).fields;
+    const after = applyPatch(before, { quantity: 0 }, now).fields;
     return { before, after };
   });
 }

@@ -8,6 +8,7 @@ import {
   type ListField,
   type ListRule,
   LISTS,
+  SALE,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -56,10 +57,10 @@ export interface DecodedProduct {
 
 /** An element that a product may have. */
 export interface FieldElement {
-  name: ScalarField | ListField | "id";
+  name: ScalarField | ListField | typeof SALE | "id";
   /** Its index, from 0. */
   place: number;
-  /** null for an element with a text. */
+  /** null for an element without entries. */
   list: ListRule | null;
 }
 
@@ -67,11 +68,13 @@ export type FieldName = FieldElement["name"];
 export const FIELD_NAMES: readonly FieldName[] = [
   "id",
   ...SCALAR_NAMES,
+  SALE,
   ...LIST_NAMES,
 ];
 export const ATTRIBUTE_FIELD_NAMES: readonly FieldName[] = [
   "id",
   ...ATTRIBUTE_NAMES,
+  SALE,
 ];
 export const FIELDS: ReadonlyMap<string, FieldElement> = new Map(
   FIELD_NAMES.map((name, place) => [

@@ -31,6 +31,9 @@ import {
   PRODUCTS_LIMIT,
   READ_ONLY_ATTRIBUTES,
   READ_ONLY_ELEMENTS,
+  SALE,
+  SALE_PARTS,
+  type SalePart,
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "./fields.ts";
@@ -475,6 +478,7 @@ export class Decoder {
 
   #openItem(name: string, attributes: XmlAttributes, line: number): void {
     const { name: field, list } = this.#values.field;
+    if (field === SALE) return this.#openPart(name, attributes, line);
     if (list === null) return this.#markup(name, line, field);
     if (name !== list.item) {
       return this.#unknownElement(name, line, field, [list.item]);
@@ -486,6 +490,29 @@ export class Decoder {
     }
     this.#values.beginItem(line, attributes);
     this.#checkAttributes(name, attributes, line, this.#values.itemPath());
+    this.#text.clear();
+    this.#level = Level.Item;
+  }
+
+  /** Opens an element of a sale. */
+  #openPart(name: string, attributes: XmlAttributes, line: number): void {
+    this.#refuseText(this.#values.line, SALE);
+    if (!SALE_PARTS.includes(name as SalePart)) {
+      this.#leaveUnread(SALE);
+      return this.#unknownElement(name, line, SALE, SALE_PARTS);
+    }
+    const part = name as SalePart;
+    const first = this.#values.partLine(part);
+    this.#values.beginPart(part, line);
+    if (first !== undefined) {
+      this.#skipping = 1;
+      return this.#values.partProblem({
+        code: "repeated_element",
+        message: `is repeated; the first is on line ${first}.`,
+      });
+    }
+    const path = this.#values.itemPath();
+    this.#checkAttributes(path, attributes, line, path);
     this.#text.clear();
     this.#level = Level.Item;
   }
@@ -514,7 +541,8 @@ export class Decoder {
 
   #closeField(): void {
     const { field: { name, list }, line } = this.#values;
-    if (list !== null) return this.#refuseText(line, name);
+    if (list !== null || name === SALE) this.#refuseText(line, name);
+    if (list !== null) return;
     this.#values.closeField(this.#text.take());
   }
 

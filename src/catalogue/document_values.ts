@@ -5,6 +5,7 @@ import { parseSellerUrl } from "../lib/url.ts";
 import {
   quote,
   type Reader,
+  readPrice,
   type ReadResult,
   trimSpace,
 } from "../lib/values.ts";
@@ -21,6 +22,8 @@ import {
   CHANGE,
   EXPECTED,
   type ListField,
+  SALE,
+  type SalePart,
   SCALAR_RULES,
   type ScalarField,
   type UnitRule,
@@ -32,6 +35,11 @@ import {
   readCategory,
   readScalar,
 } from "./product.ts";
+import { readSaleFrom, readSaleUntil, type SentSale } from "./sale.ts";
+
+/** The end of a message about a missing element of a sale. */
+const NEEDED_PARTS =
+  "a sale needs <price> and <until>, and an empty <sale/> ends it.";
 
 /** Records a problem of a field or an entry. */
 export type ReportProblem = (
@@ -52,6 +60,10 @@ export class ValueReader {
   readonly #report: ReportProblem;
   readonly #seen = new Set<string>();
   #itemLine = 0;
+  /** The latest element of a sale, and the lines of those so far. */
+  #part!: SalePart;
+  readonly #partLines = new Map<SalePart, number>();
+  #sale: Partial<SentSale> = {};
   #attributes: XmlAttributes = {};
 
   constructor(
@@ -72,6 +84,7 @@ export class ValueReader {
     this.field = field;
     this.line = line;
     this.#attributes = attributes;
+    if (field.name === SALE) this.#beginSale();
     if (field.list === null) return;
     this.item = 0;
     this.#seen.clear();
@@ -87,6 +100,7 @@ export class ValueReader {
   closeField(text: string): void {
     const { name } = this.field;
     if (name === "id") this.#closeId(text);
+    else if (name === SALE) this.#closeSale();
     else this.#closeScalar(name as ScalarField, text);
   }
 
@@ -178,8 +192,73 @@ export class ValueReader {
     }
   }
 
-  /** Reads the text of the latest entry. */
+  #beginSale(): void {
+    this.#partLines.clear();
+    this.#sale = {};
+  }
+
+  /** The line of an element of the sale; undefined if there is none so far. */
+  partLine(part: SalePart): number | undefined {
+    return this.#partLines.get(part);
+  }
+
+  beginPart(part: SalePart, line: number): void {
+    this.#part = part;
+    this.#itemLine = line;
+    if (!this.#partLines.has(part)) this.#partLines.set(part, line);
+  }
+
+  /** Reports a problem of the latest element of the sale. */
+  partProblem(problem: Problem): void {
+    this.#itemProblem(problem);
+  }
+
+  #closePart(text: string): void {
+    switch (this.#part) {
+      case "price":
+        return this.#readPart("price", text, readPrice);
+      case "from":
+        // An empty one counts as missing.
+        if (trimSpace(text) === "") return;
+        return this.#readPart("from", text, readSaleFrom);
+      case "until":
+        return this.#readPart("until", text, readSaleUntil);
+    }
+  }
+
+  #readPart<P extends SalePart>(
+    part: P,
+    text: string,
+    read: Reader<NonNullable<SentSale[P]>>,
+  ): void {
+    const value = readRequired(text, read, `is empty; ${NEEDED_PARTS}`);
+    if ("value" in value) this.#sale[part] = value.value;
+    else this.#itemProblem(value.problem);
+  }
+
+  /** A sale without elements clears the field. */
+  #closeSale(): void {
+    const { row } = this;
+    if (this.#partLines.size === 0) {
+      row.patch.sale = null;
+      return;
+    }
+    for (const part of ["price", "until"] as const) {
+      if (row.unread.has(SALE) || this.#partLines.has(part)) continue;
+      this.#report(`${SALE}/${part}`, this.line, {
+        code: "required",
+        message: `is missing; ${NEEDED_PARTS}`,
+      });
+      leaveUnread(row, SALE);
+    }
+    const { price, from = null, until } = this.#sale;
+    if (row.unread.has(SALE)) return;
+    row.patch.sale = { price: price!, from, until: until! };
+  }
+
+  /** Reads the text of the latest entry, or of the latest element of the sale. */
   closeItem(text: string): void {
+    if (this.field.name === SALE) return this.#closePart(text);
     switch (this.field.name as ListField) {
       case "categories":
         return this.#closeCategory(text);
@@ -263,6 +342,7 @@ export class ValueReader {
   /** The path of the latest entry. */
   itemPath(): string {
     const { name, list } = this.field;
+    if (name === SALE) return `${name}/${this.#part}`;
     return `${name}/${list!.item}[${this.item}]`;
   }
 
@@ -274,11 +354,11 @@ export class ValueReader {
 }
 
 /** Reads a trimmed text; `missing` is the problem of an empty one. */
-function readRequired(
+function readRequired<T>(
   text: string,
-  read: Reader<string>,
+  read: Reader<T>,
   missing: string,
-): ReadResult<string> {
+): ReadResult<T> {
   const trimmed = trimSpace(text);
   return trimmed === ""
     ? { problem: { code: "required", message: missing } }

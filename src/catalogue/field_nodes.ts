@@ -3,16 +3,18 @@ import {
   type ListField,
   type ProductFields,
   type ProductImage,
+  type Sale,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
 } from "./fields.ts";
+import { isoTime } from "../xml/encode.ts";
 import type { XmlNode } from "../xml/element.ts";
 
 /** The fields of a product; scalar ones may be texts. */
 export type FieldValues =
   & Readonly<Record<ScalarField, string | number | null>>
-  & Pick<ProductFields, ListField | "currency">;
+  & Pick<ProductFields, ListField | "currency" | "sale">;
 
 const UNITS = SCALAR_NAMES.flatMap((field) => {
   const { unit } = SCALAR_RULES[field];
@@ -26,6 +28,7 @@ export function fieldNodes(
 ): XmlNode {
   return {
     ...scalarNodes(product, SCALAR_NAMES),
+    sale: saleNode(product.sale),
     categories: listNode("category", product.categories),
     attributes: listNode(
       "attribute",
@@ -35,6 +38,14 @@ export function fieldNodes(
       })),
     ),
     images: listNode("image", product.images.map(imageNode)),
+  };
+}
+
+function saleNode(sale: Sale | null): XmlNode | undefined {
+  return sale === null ? undefined : {
+    price: sale.price,
+    from: isoTime(sale.from),
+    until: isoTime(sale.until),
   };
 }
 

@@ -1,5 +1,6 @@
 /**
- * The fields of a product: one entry each. A new field is an entry here, a
+ * The fields of a product: one entry each, but for the sale, which has parts. A
+ * new field is an entry here, a
  * column of `products` in `database/schema.ts` with its migration
  * (`migrations.ts`), and its other names in spreadsheets
  * (`web/import/columns/headers.ts`). The reader of uploads, the statements, the
@@ -329,6 +330,31 @@ export const SCALAR_NAMES = Object.keys(SCALARS) as ScalarField[];
 export const ATTRIBUTE_NAMES = SCALAR_NAMES
   .filter((field) => SCALAR_RULES[field].attribute);
 
+/**
+ * A lower price between two times; see `sale.ts`. It is a field of its own kind:
+ * its element has parts.
+ */
+export interface Sale {
+  /** In the currency of the product's price. */
+  price: string;
+  /** Unix milliseconds. */
+  from: number;
+  until: number;
+}
+
+/** The name of the field with the sale. */
+export const SALE = "sale";
+
+/** The elements of a sale. */
+export const SALE_PARTS = ["price", "from", "until"] as const;
+export type SalePart = typeof SALE_PARTS[number];
+
+/** The longest time between `from` and `until`. */
+export const SALE_DAYS = 180;
+
+export const SALE_STATES = ["planned", "on", "over"] as const;
+export type SaleState = typeof SALE_STATES[number];
+
 export interface ProductAttribute {
   name: string;
   value: string;
@@ -405,6 +431,7 @@ export const READ_ONLY_ATTRIBUTES: Readonly<
   Record<string, readonly string[]>
 > = {
   product: ["created_at", "updated_at"],
+  [SALE]: ["state"],
   image: ["status", "href", "type", "width", "height", "code", "message"],
 };
 
@@ -422,6 +449,7 @@ export const TEXT_NAMES: Readonly<Record<string, string>> = {
  * contain them, and they are ignored.
  */
 export const READ_ONLY_ELEMENTS: readonly string[] = [
+  "current_price",
   "lowest_price",
   "review",
 ];
@@ -443,6 +471,7 @@ type ValueOf<R> = R extends FieldRule<infer V> ? V : never;
 export type ProductFields =
   & { [F in ScalarField]: ValueOf<typeof SCALARS[F]> }
   & { [U in StoredUnit]: string }
+  & { [SALE]: Sale | null }
   & { [L in ListField]: ListItems[L][] };
 
 /** Whether the field has entries. */

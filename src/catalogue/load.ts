@@ -48,6 +48,8 @@ export interface PlanData extends Standing {
    * checked.
    */
   categories: CategoryList | null;
+  /** The time of the plan, in Unix milliseconds. */
+  now: number;
 }
 
 /** Reads the data for a dry run, or again after the write has locked it. */
@@ -63,7 +65,7 @@ export async function loadForPlan(
     findProducts(sql, seller.no, wanted),
   ]);
   const ruled = await ruledBy(sql, services, { standing, wanted, found });
-  return { ...standing, quota, ...ruled };
+  return { ...standing, quota, ...ruled, now: services.deps.clock.now() };
 }
 
 /** Reads the products with the columns that category rules need. */
@@ -186,7 +188,8 @@ export async function loadLocked(
     findProducts(tx, seller.no, wanted),
   ]);
   const ruled = await ruledBy(tx, services, { standing, wanted, found });
-  const locked = { ...standing, images, used, quota, ...ruled };
+  const now = tx.now();
+  const locked = { ...standing, images, used, quota, ...ruled, now };
   const mayBeNew = skus.filter((sku) => !locked.bySku.has(sku)).length;
   if (!hasLittleRoom(quota, mayBeNew)) return locked;
   await lockProductQuota(tx, seller.no);

@@ -38,6 +38,11 @@ export interface FormerPrices {
    * none.
    */
   former_prices: string | null;
+  /**
+   * The time of the next step of its sale, which is none of these changes yet;
+   * see `sale.ts`. null: none.
+   */
+  sale_at: number | null;
 }
 
 /**
@@ -57,6 +62,7 @@ export const NO_FORMER_PRICE: FormerPrices = {
   price_row: null,
   recent_prices: null,
   former_prices: null,
+  sale_at: null,
 };
 
 type Price = Pick<ProductFields, "price" | "currency">;
@@ -74,7 +80,9 @@ export interface PriceChange {
  * is none.
  */
 export function lowestPrice(
-  { former_prices, currency }: Price & FormerPrices,
+  { former_prices, currency }:
+    & Pick<Price, "currency">
+    & Pick<FormerPrices, "former_prices">,
 ): string | null {
   if (former_prices === null) return null;
   let line = 0;
@@ -114,13 +122,19 @@ export interface ChangedBy {
   keyId: string | null;
 }
 
+export interface ChangeOptions {
+  /** Keep all changes in the product row, which is not stored. */
+  inRow?: boolean;
+}
+
 /** The columns of the product row after a change by `by`. */
 export function changePrice(
   { before, after, at }: PriceChange,
   by: ChangedBy,
+  { inRow = false }: ChangeOptions = {},
 ): KeptPrices {
-  const { id, price_row, recent_prices: recent } = before;
-  const isFull = recent !== null && recent.length > MOST_RECENT;
+  const { id, price_row, recent_prices: recent, sale_at } = before;
+  const isFull = recent !== null && recent.length > MOST_RECENT && !inRow;
   const begun = recent === null || isFull
     ? `${before.price} ${before.currency}\n`
     : recent;
@@ -131,6 +145,7 @@ export function changePrice(
         keySuffix(begun, by)
       }\n`,
     former_prices: withFormerPrice(before, at),
+    sale_at,
   };
   const row = isFull
     ? { product_id: id, changed_at: at, former_at: price_row, changes: recent }
@@ -148,6 +163,13 @@ function keySuffix(lines: string, { keyId }: ChangedBy): string {
     ? null
     : lines.slice(last + " @".length, lines.indexOf("\n", last)) || null;
   return keyId === former ? "" : ` @${keyId ?? ""}`;
+}
+
+/** The time of the last change in the row of a product; 0: none. */
+export function lastChangeAt({ recent_prices: recent }: FormerPrices): number {
+  if (recent === null) return 0;
+  const line = recent.lastIndexOf("\n", recent.length - 2) + 1;
+  return Number(recent.slice(line, recent.indexOf(" ", line)));
 }
 
 /** The value of `FormerPrices.former_prices` once a price has ended at `at`. */

@@ -15,6 +15,7 @@ import {
   type Availability,
   LIST_NAMES,
   type ProductFields,
+  SALE,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -23,6 +24,13 @@ import {
 } from "./fields.ts";
 import type { FormerPrices } from "./price_changes.ts";
 import type { ReviewColumns } from "./review.ts";
+import {
+  receiveSale,
+  saleConflicts,
+  sameSale,
+  type SentSale,
+  type StoredSale,
+} from "./sale.ts";
 
 /** A product to be stored; the write sets its times. */
 export interface ProductContent extends ProductFields {
@@ -44,9 +52,14 @@ export interface ProductChange {
 }
 
 /** A change: missing fields keep their values, null clears a field. */
-export type ProductPatch = {
-  [F in keyof ProductFields]?: ProductFields[F] | null;
-};
+export type ProductPatch =
+  & {
+    [F in Exclude<keyof ProductFields, "sale">]?: ProductFields[F] | null;
+  }
+  & { sale?: SentSale | null };
+
+/** The fields of a stored product, with the next step of its sale. */
+type StoredFields = ProductFields & StoredSale;
 
 export const readCategory = lineReader(TEXT_LIMITS.category);
 export const readAttributeName = lineReader(TEXT_LIMITS.attributeName);
@@ -79,14 +92,15 @@ const REQUIRED = SCALAR_NAMES.filter((field) => SCALAR_RULES[field].required);
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Returns the changed product and its problems. `current` is null for a new
- * product. `unread` has the fields that were sent but could not be read; their
+ * Returns the product as changed at `now` (Unix milliseconds) and its problems.
+ * `current` is null for a new product. `unread` has the fields that were sent but could not be read; their
  * problems are already reported. The product is valid only if there are no
  * problems.
  */
 export function applyPatch(
-  current: ProductFields | null,
+  current: StoredFields | null,
   patch: ProductPatch,
+  now: number,
   unread: ReadonlySet<string> = NONE,
 ): { fields: ProductFields; problems: FieldProblem[] } {
   const missing = current === null ? missingFields(patch, unread) : [];
@@ -95,8 +109,12 @@ export function applyPatch(
   const unknown = missing.length === 0
     ? unread
     : new Set([...unread, ...missing.map(({ field }) => field)]);
-  const conflicts = fieldConflicts(current, patch, fields, unknown);
-  return { fields, problems: [...missing, ...conflicts] };
+  const problems = [
+    ...missing,
+    ...setSale(fields, current, patch, now),
+    ...fieldConflicts(current, patch, fields, now, unknown),
+  ];
+  return { fields, problems };
 }
 
 function missingFields(
@@ -131,6 +149,7 @@ export const INITIAL = templateOf(
   Object.fromEntries([
     ...SCALAR_NAMES.map((field) => [field, SCALAR_RULES[field].initial]),
     ...STORED_UNITS.map((unit) => [unit, ""]),
+    [SALE, null],
     ...LIST_NAMES.map((list) => [list, Object.freeze([])]),
   ]) as ProductFields,
 );
@@ -146,6 +165,19 @@ function mergePatch(
     fields[name] = value ?? INITIAL[name as keyof ProductFields];
   }
   return fields as unknown as ProductFields;
+}
+
+/** Sets the sale that is sent; returns its problems. */
+function setSale(
+  fields: ProductFields,
+  current: ProductFields | null,
+  { sale: sent }: ProductPatch,
+  now: number,
+): FieldProblem[] {
+  if (!sent) return [];
+  const { sale, problems } = receiveSale(current?.sale ?? null, sent, now);
+  fields.sale = sale;
+  return problems;
 }
 
 /**
@@ -169,7 +201,7 @@ export function availabilityAt(
 }
 
 export const TIED_FIELDS: readonly (readonly (keyof ProductFields)[])[] = [
-  ["price", "compare_at_price"],
+  ["price", "compare_at_price", "sale"],
   ["availability", "available_at"],
   ["sku", "parent_sku"],
 ];
@@ -179,9 +211,10 @@ export const TIED_FIELDS: readonly (readonly (keyof ProductFields)[])[] = [
  * `fields`; skips rules about a field in `unknown`.
  */
 export function fieldConflicts(
-  current: ProductFields | null,
+  current: StoredFields | null,
   patch: ProductPatch,
   fields: ProductFields,
+  now: number,
   unknown: ReadonlySet<string> = NONE,
 ): FieldProblem[] {
   const areKnown = (...names: string[]) =>
@@ -190,6 +223,10 @@ export function fieldConflicts(
   if (areKnown("price", "price/@currency", "compare_at_price")) {
     // bounded: two at most
     problems.push(...comparePriceConflicts(current, patch, fields));
+  }
+  if (fields.sale !== null && areKnown("price", "price/@currency", "sale")) {
+    // bounded: one
+    problems.push(...saleConflicts(current, patch, fields, now));
   }
   if (
     areKnown("availability", "available_at") && fields.available_at === null &&
@@ -260,6 +297,7 @@ function comparePriceConflicts(
 export function sameFields(a: ProductFields, b: ProductFields): boolean {
   for (const field of SCALAR_NAMES) if (a[field] !== b[field]) return false;
   for (const unit of STORED_UNITS) if (a[unit] !== b[unit]) return false;
+  if (!sameSale(a.sale, b.sale)) return false;
   return sameCategories(a, b) && sameAttributes(a, b) &&
     sameList(a.images, b.images, (x, y) => x.url === y.url && x.alt === y.alt);
 }

@@ -3,6 +3,7 @@ import {
   type ListField,
   type ProductFields,
   PRODUCTS_LIMIT,
+  SALE,
   SCALAR_RULES,
   type ScalarField,
   type UpdateGroup,
@@ -14,10 +15,10 @@ import {
   type ProductContent,
   TIED_FIELDS,
 } from "./product.ts";
+import { afterPriceChange } from "./asked_prices.ts";
 import { FORMER_FIELDS } from "./former.ts";
 import {
   type ChangedBy,
-  changePrice,
   type FormerPrices,
   insertPriceRows,
   type PriceRow,
@@ -39,6 +40,7 @@ import {
   type Values,
 } from "./product_values.ts";
 import { isUnderReview } from "./review.ts";
+import { firstStep } from "./sale.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
@@ -65,6 +67,7 @@ function selectColumns(columns: readonly Column[]): string {
 const INSERT = insertInto("products", [
   ...["seller_no", "change_no", "created_at", "updated_at", "id"],
   ...CONTENT,
+  "sale_at",
 ]);
 
 interface ProductsByName {
@@ -395,7 +398,7 @@ async function insertProducts(
     INSERT,
     created.map(({ place, after, is }) => {
       const keys: Param[] = [no, number + place, at, at, after.id];
-      return keys.concat(is);
+      return keys.concat(is, firstStep(after.sale, tx.now()));
     }),
     1,
   );
@@ -468,19 +471,21 @@ async function updateAlike(
       // The time of a product never decreases, even if the clocks of processes
       // differ, and two price changes of a product never have the same time.
       const least = before.updated_at + (hasNewPrice ? 1 : 0);
-      const at = Math.max(first.at, least);
+      let at = Math.max(first.at, least);
+      let prices: FormerPrices = before;
+      if (hasNewPrice) {
+        const change = { before, after, at, now: tx.now() };
+        const { kept, rows, at: changedAt } = afterPriceChange(change, by!);
+        prices = kept;
+        at = changedAt;
+        // bounded: one of each product
+        former.push(...rows);
+      }
       const values: Param[] = [first.number + place, at];
       for (const column of update.columns) {
         values.push(columnValue(after, column));
       }
       if (update.priced) {
-        let prices: FormerPrices = before;
-        if (hasNewPrice) {
-          const { kept, row } = changePrice({ before, after, at }, by!);
-          prices = kept;
-          // bounded: the rows
-          if (row !== null) former.push(row);
-        }
         for (const column of PRICE_COLUMNS) values.push(prices[column]);
       }
       values.push(sellerNo, before.id);
@@ -526,6 +531,7 @@ const GROUPS: readonly UpdateGroup[] = [
 
 /** The group whose statement writes a column. */
 function groupOf(column: Column): UpdateGroup {
+  if (column === SALE) return "price";
   const field = FIELD_OF_UNIT.get(column) ?? column as ScalarField | ListField;
   return field in SCALAR_RULES
     ? SCALAR_RULES[field as ScalarField].group
@@ -538,10 +544,11 @@ const GROUP_BITS = CONTENT.map((column) =>
 );
 
 /**
- * The bits of the columns whose change is a price change; see `differences`.
+ * The bits of the columns whose change can change the asked price; see
+ * `differences`.
  */
 const PRICE_BITS = 1 << CONTENT.indexOf("price") |
-  1 << CONTENT.indexOf("currency");
+  1 << CONTENT.indexOf("currency") | 1 << CONTENT.indexOf(SALE);
 
 /**
  * For each group, the query for a product with the columns that a change of the

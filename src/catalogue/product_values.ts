@@ -5,6 +5,8 @@ import {
   LIST_NAMES,
   type ListField,
   type ProductFields,
+  SALE,
+  type Sale,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -14,8 +16,9 @@ import { NO_FORMER_PRICE } from "./price_changes.ts";
 import { INITIAL, type Product } from "./product.ts";
 import { templateOf } from "../lib/template.ts";
 import { NO_REVIEW } from "./review.ts";
+import { saleOfText, saleText } from "./sale.ts";
 
-const SINGLE = [...SCALAR_NAMES, ...STORED_UNITS] as const;
+const SINGLE = [...SCALAR_NAMES, ...STORED_UNITS, SALE] as const;
 
 export type ContentColumn = keyof ProductFields;
 
@@ -47,6 +50,7 @@ export const PRICE_COLUMNS = [
   "price_row",
   "recent_prices",
   "former_prices",
+  "sale_at",
 ] as const;
 /** The columns of a `Product`. */
 export const COLUMNS = [
@@ -56,12 +60,13 @@ export const COLUMNS = [
 ] as const;
 export type Column = keyof Product;
 
-/** A row with these columns; the lists are JSON. */
+/** A row with these columns; the lists are JSON, the sale is a text. */
 export type ProductRow =
-  & Omit<Product, ListField>
+  & Omit<Product, ListField | typeof SALE>
+  & { [SALE]: string | null }
   & { [L in ListField]: string };
 
-/** The values of `CONTENT`, in its order; the lists are JSON. */
+/** The values of `CONTENT`, in its order, as in a row. */
 export type Values = readonly Param[];
 
 /** Parses a JSON list. Most lists are empty, which needs no parser. */
@@ -75,13 +80,17 @@ function listJson(list: readonly unknown[]): string {
 
 /** Converts the value of a column to the field's value. */
 export function fieldFromColumn(column: Column, value: Param): unknown {
-  return isList(column) ? parseJsonList(value as string) : value;
+  if (isList(column)) return parseJsonList(value as string);
+  return column === SALE && value !== null
+    ? saleOfText(value as string)
+    : value;
 }
 
 /** Converts a whole row to a product, in place. */
 export function toProduct(row: ProductRow): Product {
   const product: Record<string, unknown> = row;
   for (const list of LIST_NAMES) product[list] = parseJsonList(row[list]);
+  if (row.sale !== null) product.sale = saleOfText(row.sale);
   return product as unknown as Product;
 }
 
@@ -91,7 +100,8 @@ export function columnValue(
   column: ContentColumn,
 ): Param {
   const value = product[column];
-  return typeof value === "object" && value !== null ? listJson(value) : value;
+  if (typeof value !== "object" || value === null) return value;
+  return Array.isArray(value) ? listJson(value) : saleText(value as Sale);
 }
 
 export function columnValues(product: ProductFields): Param[] {

@@ -6,19 +6,23 @@ import { imageFile, type ShownImage } from "../images/image.ts";
 import type { ProductImage } from "./fields.ts";
 import { fieldNodes, scalarNodes } from "./field_nodes.ts";
 import { type Former, FORMER_FIELDS } from "./former.ts";
+import { afterSaleSteps } from "./asked_prices.ts";
 import { LOWEST_PRICE_DAYS, lowestPrice } from "./price_changes.ts";
 import type { Product } from "./product.ts";
 import { reviewOf } from "./review.ts";
+import { saleState } from "./sale.ts";
 import type { Owner, Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 
 /**
- * A `<product>` with the fields that have a value. `images` has the state of
- * each image by URL; `owner`, if given, is named in the product.
+ * A `<product>` with the fields that have a value, as it is at `now` (Unix
+ * milliseconds). `images` has the state of each image by URL; `owner`, if given,
+ * is named in the product.
  */
 export function productNode(
   product: Product,
   images: ReadonlyMap<string, ShownImage>,
+  now: number,
   owner?: Owner,
 ): XmlNode {
   const node: XmlNode = {
@@ -28,7 +32,8 @@ export function productNode(
     id: product.id,
     ...fieldNodes(product, (image) => imageNode(image, images.get(image.url))),
   };
-  node.lowest_price = lowestPriceNode(product);
+  if (product.sale !== null) showSale(node, product, now);
+  node.lowest_price = lowestPriceNode(product, now);
   node.review = reviewNode(product);
   return node;
 }
@@ -38,8 +43,20 @@ export function formerNode(former: Former): XmlNode {
   return scalarNodes(former, FORMER_FIELDS);
 }
 
-function lowestPriceNode(product: Product): XmlNode | undefined {
-  const lowest = lowestPrice(product);
+/** Adds the state of the sale and, while it is on, the price that is asked. */
+function showSale(node: XmlNode, product: Product, now: number): void {
+  const state = saleState(product, now);
+  node.sale = { "@state": state!, ...node.sale as XmlNode };
+  if (state !== "on") return;
+  node.current_price = {
+    "#text": product.sale!.price,
+    "@currency": product.currency,
+  };
+}
+
+function lowestPriceNode(product: Product, now: number): XmlNode | undefined {
+  const { former_prices } = afterSaleSteps(product, now).kept;
+  const lowest = lowestPrice({ former_prices, currency: product.currency });
   if (lowest === null) return undefined;
   return {
     "#text": lowest,

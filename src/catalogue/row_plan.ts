@@ -67,9 +67,10 @@ export function* planRows(
     suggestions: new Suggestions(),
   };
   const find = attributesOnly ? findStored : findTarget;
+  const { now } = loaded;
   for (const row of rows) {
     const former = checked?.get(row.product);
-    planRow(plan, row, find(row, loaded), { reservations, former, rules });
+    planRow(plan, row, find(row, loaded), { reservations, former, rules, now });
     yield;
   }
   return plan;
@@ -79,10 +80,11 @@ function planRow(
   plan: Rows,
   row: DecodedProduct,
   target: Target,
-  { reservations, former, rules }: {
+  { reservations, former, rules, now }: {
     reservations: SkuReservations;
     former: Former | null | undefined;
     rules: Rules | null;
+    now: number;
   },
 ): void {
   if ("problems" in target) {
@@ -94,7 +96,7 @@ function planRow(
   const place = { product: row.product, sku: row.sku ?? current?.sku };
   const reservation = reservations.reserve(row, current);
   const { patch, beyond } = withDifferences(row, current);
-  const { fields, problems } = applyPatch(current, patch, row.unread);
+  const { fields, problems } = applyPatch(current, patch, now, row.unread);
   const unexpected = row.expected
     .flatMap((expected) => expectationProblem(current, expected) ?? []);
   const changed = former === undefined
@@ -159,14 +161,17 @@ function withDifferences(
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 
-function findTarget(row: DecodedProduct, { byId, bySku }: PlanData): Target {
+function findTarget(
+  row: DecodedProduct,
+  { byId, bySku, now }: PlanData,
+): Target {
   if (row.id !== null) {
     const current = byId.get(row.id);
     return current === undefined ? { problems: [unknownId(row)] } : { current };
   }
   if (row.sku !== null) return { current: bySku.get(row.sku) ?? null };
   if (row.unread.has("id")) return { problems: [] };
-  const problems = withoutAddress(row);
+  const problems = withoutAddress(row, now);
   // An invalid SKU, or a misspelt <sku>, is already reported.
   return row.unread.has("sku")
     ? { problems: problems.filter(({ field }) => field !== "sku") }
@@ -190,14 +195,14 @@ function findStored(row: DecodedProduct, loaded: PlanData): Target {
  * The problem of a row without id and SKU: the fields that a new product lacks,
  * and how to address a stored product.
  */
-function withoutAddress(row: DecodedProduct): Detail[] {
-  return detailsOf(row, {}, applyPatch(null, row.patch, row.unread).problems)
-    .map((detail) =>
-      detail.field !== "sku" ? detail : {
-        ...detail,
-        message: "sku is missing; a product is addressed by <sku> or <id>.",
-      }
-    );
+function withoutAddress(row: DecodedProduct, now: number): Detail[] {
+  const { problems } = applyPatch(null, row.patch, now, row.unread);
+  return detailsOf(row, {}, problems).map((detail) =>
+    detail.field !== "sku" ? detail : {
+      ...detail,
+      message: "sku is missing; a product is addressed by <sku> or <id>.",
+    }
+  );
 }
 
 /**

@@ -82,12 +82,13 @@ function resultAt(results: PackedResults, index: number) {
 /** Plans the undo of these steps; depends only on its arguments. */
 export function* planUndo(
   { steps, results }: UndoDraft,
-  { byId, bySku, quota }: PlanData,
+  { byId, bySku, quota, now }: PlanData,
 ): RowWork<UndoPlan> {
   const undoings: Undoing[] = [];
   for (const step of steps) {
     const named = resultAt(results, step.index);
-    undoings.push(new Undoing(step, byId.get(named.id) ?? null, named));
+    const current = byId.get(named.id) ?? null;
+    undoings.push(new Undoing(step, current, named, now));
     yield;
   }
   yield* settle(undoings, bySku);
@@ -145,6 +146,8 @@ class Undoing {
   readonly #named: { id: string; sku: string };
   /** The stored product; null if it is deleted. */
   readonly #current: Product | null;
+  /** The time of the undo, in Unix milliseconds. */
+  readonly #now: number;
   /** Fields that get their former value back. */
   readonly #restored = new Map<UndoField, FieldValues>();
   /** The content of a deleted product that is created again. */
@@ -155,10 +158,12 @@ class Undoing {
     step: UndoStep,
     current: Product | null,
     named: { id: string; sku: string },
+    now: number,
   ) {
     this.#index = step.index;
     this.#named = named;
     this.#current = current;
+    this.#now = now;
     if (step.did === "delete") this.#remade = step.former;
     else if (current === null) {
       if (step.did === "update") {
@@ -239,9 +244,11 @@ class Undoing {
     const left = this.#restored.size;
     const patch = this.#patch();
     const fields = { ...this.#current, ...patch };
-    for (const problem of fieldConflicts(this.#current, patch, fields)) {
+    const problems = fieldConflicts(this.#current, patch, fields, this.#now);
+    for (const problem of problems) {
+      const [field] = problem.field.split("/");
       const tied = TIED_FIELDS.find((names) =>
-        (names as readonly string[]).includes(problem.field)
+        (names as readonly string[]).includes(field)
       )!;
       for (const name of tied as readonly UndoField[]) {
         if (!this.#restored.delete(name)) continue;

@@ -15,6 +15,7 @@ import type { RowWork } from "../lib/steps.ts";
 import {
   type ListField,
   type ProductFields,
+  SALE,
   SCALAR_RULES,
   type ScalarField,
 } from "./fields.ts";
@@ -38,7 +39,7 @@ const NULL = "\u0003";
 const SUM = "\u0004";
 
 /** A field together with its unit: a price is its amount and currency. */
-export type UndoField = ScalarField | ListField;
+export type UndoField = ScalarField | ListField | typeof SALE;
 
 /** The stored value of a field, and of its unit. */
 export type FieldValues = readonly Param[];

@@ -455,7 +455,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<{ product: Product }>;
 
   /**
-   * Read the price history. The price changes of a product, newest first; kept for SELLER_KEEP_PRICES_DAYS. A product whose price never changed has none. A product that is created again starts a new history.
+   * Read the price history. The changes of the price that is asked, newest first; kept for SELLER_KEEP_PRICES_DAYS. A product whose price never changed has none. A product that is created again starts a new history.
    *
    * `GET /seller_api/products/:sku_or_id/history`
    */

@@ -137,6 +137,17 @@ export type SellerAttribute =
   | "email"
   | "review";
 
+export interface SentSale {
+  /** only in answers; ignored in requests */
+  state?: string;
+  /** below the product's price, in its currency */
+  price?: string;
+  /** a date, for its first moment in UTC, or a time with its zone; left out: the sale begins at once */
+  from?: string | null;
+  /** needed; a date, for its last moment in UTC, or a time with its zone; at most 180 days after the beginning */
+  until?: string;
+}
+
 export interface ProductAttribute {
   value: string;
   name: string;
@@ -199,9 +210,13 @@ export type SentProduct = {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
+  /** a lower price between two times */
+  sale?: SentSale;
   categories?: string[] | null;
   attributes?: ProductAttribute[] | null;
   images?: ProductImage[] | null;
+  /** the price of the sale while it is on; ignored in requests */
+  current_price?: unknown;
   /** the lowest price of the days before the current price began; ignored in requests */
   lowest_price?: unknown;
   /** the review, if there is one; ignored in requests */
@@ -405,6 +420,8 @@ export type ProductAttributes = {
   handling_days?: number | null;
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
+  /** a lower price between two times */
+  sale?: SentSale;
 } & ({ id: string } | { sku: string });
 
 export interface Import {
@@ -475,6 +492,19 @@ export interface ImportResult {
   more?: number;
 }
 
+export interface Sale {
+  state: "planned" | "on" | "over";
+  /** below the product's price, in its currency */
+  price: string;
+  from: string;
+  until: string;
+}
+
+export interface CurrentPrice {
+  amount: string;
+  currency: string;
+}
+
 export interface LowestPrice {
   amount: string;
   days: number;
@@ -530,9 +560,13 @@ export interface Product {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
+  /** a lower price between two times */
+  sale?: Sale;
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
+  /** the price of the sale while it is on; ignored in requests */
+  current_price?: CurrentPrice;
   /** the lowest price of the days before the current price began; ignored in requests */
   lowest_price?: LowestPrice;
   /** the review, if there is one; ignored in requests */
@@ -851,9 +885,13 @@ export interface ReviewedProduct {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
+  /** a lower price between two times */
+  sale?: Sale;
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
+  /** the price of the sale while it is on; ignored in requests */
+  current_price?: CurrentPrice;
   /** the lowest price of the days before the current price began; ignored in requests */
   lowest_price?: LowestPrice;
   /** the review, if there is one; ignored in requests */

@@ -12,6 +12,9 @@ import {
   LISTS,
   PRODUCTS_LIMIT,
   READ_ONLY_ATTRIBUTES,
+  SALE,
+  SALE_DAYS,
+  SALE_STATES,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -158,6 +161,61 @@ const LOWEST_PRICE: Shape = {
   },
 };
 
+const PRICE_FORM: TextForm = { kind: "decimal", ...PRICE_DIGITS };
+
+const SALE_PRICE = one(
+  "price",
+  text(PRICE_FORM),
+  "below the product's price, in its currency",
+);
+
+/** A sale as it is sent; an empty element ends it. */
+const SENT_SALE: Shape = {
+  type: "sent_sale",
+  anyOrder: true,
+  empty: true,
+  attributes: readOnly(READ_ONLY_ATTRIBUTES[SALE]),
+  content: [
+    { ...SALE_PRICE, min: 0 },
+    maybe(
+      "from",
+      text({ kind: "string", empty: true }),
+      "a date, for its first moment in UTC, or a time with its zone; left " +
+        "out: the sale begins at once",
+    ),
+    maybe(
+      "until",
+      STRING,
+      "needed; a date, for its last moment in UTC, or a time with its zone; " +
+        `at most ${SALE_DAYS} days after the beginning`,
+    ),
+  ],
+};
+
+const READ_SALE: Shape = {
+  type: "sale",
+  attributes: {
+    state: { form: { kind: "word", words: SALE_STATES }, required: true },
+  },
+  content: [SALE_PRICE, one("from", TIME), one("until", TIME)],
+};
+
+const CURRENT_PRICE: Shape = {
+  type: "current_price",
+  textName: "amount",
+  content: PRICE_FORM,
+  attributes: { currency: { form: { kind: "string" }, required: true } },
+};
+
+/** The sale of a product, planned or past ones included. */
+function sale(use: Use): Child {
+  return maybe(
+    SALE,
+    use === "read" ? READ_SALE : SENT_SALE,
+    "a lower price between two times",
+  );
+}
+
 /** A product in a request or in an answer, where it always has an id. */
 function product(
   type: string,
@@ -175,9 +233,15 @@ function product(
     content: [
       id,
       ...SCALAR_NAMES.map((field) => scalar(field, use)),
+      sale(use),
       listOf("categories", text(lineForm(TEXT_LIMITS.category))),
       listOf("attributes", ATTRIBUTE),
       listOf("images", IMAGE),
+      maybe(
+        "current_price",
+        sends ? ANY : CURRENT_PRICE,
+        "the price of the sale while it is on; ignored in requests",
+      ),
       maybe(
         "lowest_price",
         sends ? ANY : LOWEST_PRICE,
@@ -216,6 +280,7 @@ const SENT_ATTRIBUTES: Shape<XmlNode> = {
   content: [
     ADDRESS,
     ...ATTRIBUTE_NAMES.map((name) => scalar(name, "attributes")),
+    sale("attributes"),
   ],
 };
 

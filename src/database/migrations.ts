@@ -14,8 +14,22 @@ export interface Migration {
   sql: Query;
 }
 
+const SALES_INDEX = "CREATE INDEX products_sales ON products " +
+  "(seller_no, sale_at, id) WHERE sale_at IS NOT NULL;";
+
 export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema", sql: createTables(SCHEMA) },
+  {
+    name: "sales",
+    sql: {
+      sqlite: `ALTER TABLE products ADD COLUMN sale_at INTEGER;
+        ALTER TABLE products ADD COLUMN sale TEXT;
+        ${SALES_INDEX}`,
+      postgres: `ALTER TABLE products ADD COLUMN sale_at BIGINT;
+        ALTER TABLE products ADD COLUMN sale TEXT COLLATE "C";
+        ${SALES_INDEX}`,
+    },
+  },
 ];
 
 /** Statements that fail where a table or column of the schema is missing. */

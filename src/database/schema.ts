@@ -219,12 +219,16 @@ export const TABLES = {
       review_at: "integer?",
       // its newest row in `price_changes`; null if there is none
       price_row: "integer?",
+      // the time of the next step of its sale, while none is recorded for it
+      sale_at: "integer?",
       title: "text",
       // JSON; see catalogue/review.ts
       review: "text?",
       // one change a line; see catalogue/price_changes.ts
       recent_prices: "text?",
       former_prices: "text?",
+      // see catalogue/sale.ts
+      sale: "text?",
       // JSON lists, in the seller's order
       categories: "text",
       images: "text",
@@ -246,6 +250,7 @@ export const TABLES = {
       products_reviewed: `(seller_no, review_state, review_at, id)
           WHERE review_state IS NOT NULL`,
       products_review_ids: "(id) WHERE review_state IS NOT NULL",
+      products_sales: "(seller_no, sale_at, id) WHERE sale_at IS NOT NULL",
     },
     kept: { bound: "`SELLER_PRODUCT_LIMIT` for each seller" },
     onSellerRemoval: "first",

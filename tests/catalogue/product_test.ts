@@ -6,6 +6,7 @@ import {
   readScalar,
   sameFields,
 } from "../../src/catalogue/product.ts";
+import { firstStep, type StoredSale } from "../../src/catalogue/sale.ts";
 
 const NEW: ProductPatch = {
   sku: "A-1",
@@ -15,17 +16,21 @@ const NEW: ProductPatch = {
   quantity: 5,
 };
 
-function stored(patch: ProductPatch = {}): ProductFields {
-  return applyPatch(null, { ...NEW, ...patch }).fields;
+/** The time of all changes. */
+const NOW = Date.UTC(2026, 10, 28);
+
+function stored(patch: ProductPatch = {}): ProductFields & StoredSale {
+  const { fields } = applyPatch(null, { ...NEW, ...patch }, NOW);
+  return { ...fields, sale_at: firstStep(fields.sale, NOW) };
 }
 
 /** `field code` of every problem. */
 function problemsOf(
-  current: ProductFields | null,
+  current: (ProductFields & StoredSale) | null,
   patch: ProductPatch,
   unread?: string[],
 ): string[] {
-  return applyPatch(current, patch, new Set(unread)).problems
+  return applyPatch(current, patch, NOW, new Set(unread)).problems
     .map(({ field, code }) => `${field} ${code}`);
 }
 
@@ -53,7 +58,7 @@ Deno.test("a field that was sent but could not be parsed is not reported missing
 });
 
 Deno.test("a quantity without an availability sets it", () => {
-  const rows: [ProductFields | null, ProductPatch, string][] = [
+  const rows: [ReturnType<typeof stored> | null, ProductPatch, string][] = [
     [null, { ...NEW, quantity: 0 }, "out_of_stock"],
     [null, { ...NEW, quantity: 1 }, "in_stock"],
     [null, { ...NEW, quantity: 0, availability: "in_stock" }, "in_stock"],
@@ -73,7 +78,7 @@ Deno.test("a quantity without an availability sets it", () => {
     ],
   ];
   for (const [current, patch, expected] of rows) {
-    const { fields } = applyPatch(current, patch);
+    const { fields } = applyPatch(current, patch, NOW);
     assertEquals(fields.availability, expected, JSON.stringify(patch));
   }
 });
@@ -86,12 +91,8 @@ Deno.test("an update keeps missing fields and clears those that are null", () =>
     categories: ["c"],
     attributes: [{ name: "color", value: "blue" }],
   });
-  const { fields, problems } = applyPatch(current, {
-    brand: null,
-    condition: null,
-    status: null,
-    categories: [],
-  });
+  const patch = { brand: null, condition: null, status: null, categories: [] };
+  const { fields, problems } = applyPatch(current, patch, NOW);
   assertEquals(problems, []);
   assertEquals(fields, {
     ...current,
@@ -104,7 +105,7 @@ Deno.test("an update keeps missing fields and clears those that are null", () =>
 
 Deno.test("rules between fields are checked against the updated product", () => {
   const compared = stored({ compare_at_price: "249" });
-  const rows: [ProductFields | null, ProductPatch, string[]][] = [
+  const rows: [ReturnType<typeof stored> | null, ProductPatch, string[]][] = [
     [compared, { price: "249", currency: "SEK" }, []],
     [compared, { price: "250", currency: "SEK" }, [
       "compare_at_price out_of_range",

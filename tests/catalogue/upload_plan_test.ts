@@ -29,6 +29,7 @@ function loaded(limit: number, ...skus: string[]): PlanData {
     review: "none",
     categories: null,
     categoriesVersion: null,
+    now: 1,
     quota: { limit, used: skus.length },
     byId: new Map(products.map((product) => [product.id, product])),
     bySku: new Map(products.map((product) => [product.sku, product])),

@@ -110,6 +110,7 @@ contract.test("every field is stored as documented", async () => {
     condition: "used",
     status: "paused",
     parent_sku: "P",
+    sale: null,
     categories: ["a > b", "c"],
     attributes: [{ name: "color", value: "Blue" }],
     images: [],

@@ -7,6 +7,7 @@ import {
   type FieldRule,
   LIST_NAMES,
   LISTS,
+  SALE,
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "../../src/catalogue/fields.ts";
@@ -89,6 +90,10 @@ function fieldTable(): string {
       "addresses a stored product; together with a `<sku>` it changes the SKU",
     ],
     ...scalars,
+    [
+      SALE,
+      "a lower price between two times; [its elements](prices.md#begin-and-end-a-sale)",
+    ],
     ...lists,
   ].map(([element, text]) => [`\`<${element}>\``, text]);
   return table(["element", "rule"], rows);

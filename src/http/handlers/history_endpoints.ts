@@ -7,6 +7,7 @@ import {
   pricesShownSince,
   type ShownPriceChange,
 } from "../../catalogue/price_changes.ts";
+import { afterSaleSteps } from "../../catalogue/asked_prices.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { isoTime } from "../../xml/encode.ts";
 import { type Cursor, cursor, number } from "../server/cursor.ts";
@@ -21,7 +22,7 @@ const PAGE = 1_000;
 export const getHistory = endpoint({
   operation: "getHistory",
   title: "Read the price history",
-  about: "The price changes of a product, newest first; kept for " +
+  about: "The changes of the price that is asked, newest first; kept for " +
     "SELLER_KEEP_PRICES_DAYS. A product whose price never changed has " +
     "none. A product that is created again starts a new history.",
   parameters: [HISTORY_ATTRIBUTE, AFTER],
@@ -37,8 +38,10 @@ export const getHistory = endpoint({
     (sql) => findBySkuOrId(sql, seller.no, params.sku_or_id),
   );
   if (product === null) throw notFound("product");
-  const of = { sellerNo: seller.no, product };
-  const since = pricesShownSince(services.deps.clock.now(), services.config);
+  const now = services.deps.clock.now();
+  const { kept } = afterSaleSteps(product, now, { inRow: true });
+  const of = { sellerNo: seller.no, product: { ...kept, id: product.id } };
+  const since = pricesShownSince(now, services.config);
   const { list, next } = await readPage(
     exchange,
     "change",

@@ -75,7 +75,8 @@ export const getProduct = endpoint(
       const product = await findBySkuOrId(sql, seller.no, params.sku_or_id);
       if (product === null) throw notFound("product");
       const images = await shownImages(sql, seller.no, [product]);
-      return { xml: { product: productNode(product, images) } };
+      const now = services.deps.clock.now();
+      return { xml: { product: productNode(product, images, now) } };
     }),
 );
 
@@ -137,7 +138,7 @@ async function listByIndex(
         after,
         limit,
       });
-      const nodes = await productNodes(sql, no, found);
+      const nodes = await productNodes(exchange, sql, found);
       const entries = nodes.map((node, i) => ({
         node,
         cursor: found[i][order.column],
@@ -187,7 +188,7 @@ async function listByRank(
       const to = from + count;
       const places = ranking.places.slice(from, to);
       const found = await productsInOrder(sql, no, places);
-      const nodes = await productNodes(sql, no, found);
+      const nodes = await productNodes(exchange, sql, found);
       const entries = nodes.map((node, i) => ({
         node,
         cursor: from + 1 + places.findIndex(({ id }) => id === found[i].id),
@@ -260,12 +261,13 @@ const DELETION_CURSOR = cursor<DeletionPlace>({
 });
 
 async function productNodes(
+  { services, seller }: Exchange,
   sql: Sql,
-  sellerNo: number,
   products: readonly Product[],
 ) {
-  const images = await shownImages(sql, sellerNo, products);
-  return products.map((product) => productNode(product, images));
+  const images = await shownImages(sql, seller.no, products);
+  const now = services.deps.clock.now();
+  return products.map((product) => productNode(product, images, now));
 }
 
 function readFilter(reader: QueryReader): ProductFilter {
@@ -343,7 +345,10 @@ export const followProducts = endpoint({
     exchange,
     "product",
     place,
-    readChanges,
+    (sql, after, count) => {
+      const now = exchange.services.deps.clock.now();
+      return readChanges(sql, after, count, now);
+    },
     null,
   );
   return {
@@ -379,7 +384,12 @@ async function waitForChange(
   );
 }
 
-async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
+async function readChanges(
+  sql: Sql,
+  after: ChangeCursor,
+  count: number,
+  now: number,
+) {
   const changes = await changedProducts(sql, after, count);
   const shown = changes.flatMap((change) => "product" in change ? change : []);
   const images = new Map(
@@ -396,7 +406,12 @@ async function readChanges(sql: Sql, after: ChangeCursor, count: number) {
   );
   const entries = changes.map((change) => ({
     node: "product" in change
-      ? productNode(change.product, images.get(change.owner.no)!, change.owner)
+      ? productNode(
+        change.product,
+        images.get(change.owner.no)!,
+        now,
+        change.owner,
+      )
       : tombstoneNode(change.tombstone),
     cursor: change.cursor,
   }));

@@ -83,7 +83,8 @@ export const listReviews = endpoint({
     place,
     async (sql, after, count) => {
       const found = await reviewsOf(sql, { state, sellerNo }, after, count);
-      return await stepOf(sql, found, count, reviewNode);
+      const now = services.deps.clock.now();
+      return await stepOf(sql, found, count, reviewNode, now);
     },
     sellerNo,
   );
@@ -104,7 +105,9 @@ async function stepOf<V>(
   nodeOf: (
     found: OwnedProduct,
     images: ReadonlyMap<string, ShownImage>,
+    now: number,
   ) => V,
+  now: number,
 ) {
   const images = new Map<number, ReadonlyMap<string, ShownImage>>();
   for (const [no, own] of Map.groupBy(found, ({ owner }) => owner.no)) {
@@ -115,7 +118,7 @@ async function stepOf<V>(
     images.set(no, await shownImages(sql, no, shown));
   }
   const entries = found.map((each) => ({
-    node: nodeOf(each, images.get(each.owner.no)!),
+    node: nodeOf(each, images.get(each.owner.no)!, now),
     cursor: reviewPlace(each.product),
   }));
   return {
@@ -127,6 +130,7 @@ async function stepOf<V>(
 function reviewNode(
   { product, owner }: OwnedProduct,
   images: ReadonlyMap<string, ShownImage>,
+  now: number,
 ): XmlNode {
   const review = reviewOf(product)!;
   const changed = changedFields(product, review);
@@ -152,7 +156,7 @@ function reviewNode(
     }
   }
   return {
-    ...productNode(product, images, owner),
+    ...productNode(product, images, now, owner),
     changed_at: isoTime(review.changedAt),
     changed: { field: changed },
     former: former === null ? undefined : values,
@@ -234,7 +238,8 @@ export const getRejectedProducts = endpoint({
     async (sql, after, count) => {
       const filter = { state: "rejected", sellerNo: no } as const;
       const found = await reviewsOf(sql, filter, after, count);
-      return await stepOf(sql, found, count, nodeOf);
+      const now = services.deps.clock.now();
+      return await stepOf(sql, found, count, nodeOf, now);
     },
     no,
   );
@@ -257,6 +262,7 @@ const REJECTED: Readonly<
     nodeOf: (
       found: OwnedProduct,
       images: ReadonlyMap<string, ShownImage>,
+      now: number,
     ) => XmlNode | EncodedElement;
     end: string;
   }>
@@ -270,7 +276,7 @@ const REJECTED: Readonly<
   json: {
     form: jsonForm(["products"]),
     head: '{"products":[',
-    nodeOf: ({ product }, images) => productNode(product, images),
+    nodeOf: ({ product }, images, now) => productNode(product, images, now),
     end: "]}\n",
   },
 };
@@ -278,10 +284,11 @@ const REJECTED: Readonly<
 function rejectedElement(
   { product }: OwnedProduct,
   images: ReadonlyMap<string, ShownImage>,
+  now: number,
 ): EncodedElement {
   const { code, field, message } = reviewOf(product)!;
   const reason = [code, field, message].filter((part) => part !== null);
   const comment = xmlComment(`rejected: ${reason.join(", ")}`);
-  const text = element("product", productNode(product, images));
+  const text = element("product", productNode(product, images, now));
   return new EncodedElement(`${comment}\n${text}\n`);
 }
