@@ -12,10 +12,17 @@ import { IMPORTS } from "./imports/import.ts";
 import { ImportRole } from "./imports/worker/role.ts";
 import type { Background } from "./jobs/background.ts";
 import type { LeaseQueue } from "./jobs/lease_queue.ts";
-import { QUEUE_NAMES, type QueueName, QUEUES } from "./jobs/queues.ts";
+import {
+  hasLeases,
+  type LeasedQueueName,
+  QUEUE_NAMES,
+  type QueueName,
+  QUEUES,
+} from "./jobs/queues.ts";
 import { type BackgroundRole, RoleKeeper } from "./jobs/role_keeper.ts";
 import { NOTICES } from "./notices/notice.ts";
 import { NoticeRole } from "./notices/worker/role.ts";
+import { SaleRole } from "./catalogue/sale_role.ts";
 import { ClockWatch } from "./administration/clock_watch.ts";
 import type { Services } from "./services.ts";
 import { DELIVERIES } from "./webhooks/webhook.ts";
@@ -41,7 +48,8 @@ export interface RoleOptions {
 type MakeRole = () => BackgroundRole;
 
 interface RoleRow {
-  queue: LeaseQueue;
+  /** Missing if the queue has no leases. */
+  queue?: LeaseQueue;
   /**
    * Whether this process works on the queue; by default, if it maintains the
    * queue.
@@ -50,46 +58,51 @@ interface RoleRow {
   begin: (services: Services, peers: Peers, options: RoleOptions) => MakeRole;
 }
 
-export const ROLES: Readonly<Record<QueueName, RoleRow>> = {
-  images: {
-    queue: IMAGES,
-    begin: (services, _, { images }) => {
-      const hanging: HangingWorkers = new Set();
-      const importEnded: ImportEnded = (tx, key) => emitEnd(tx, services, key);
-      return () => new ImageRole(services, importEnded, { hanging, ...images });
+export const ROLES:
+  & Readonly<Record<QueueName, RoleRow>>
+  & Readonly<Record<LeasedQueueName, { queue: LeaseQueue }>> = {
+    images: {
+      queue: IMAGES,
+      begin: (services, _, { images }) => {
+        const hanging: HangingWorkers = new Set();
+        const importEnded: ImportEnded = (tx, key) =>
+          emitEnd(tx, services, key);
+        return () =>
+          new ImageRole(services, importEnded, { hanging, ...images });
+      },
     },
-  },
-  deliveries: {
-    queue: DELIVERIES,
-    begin: (services, { isAlone }) => {
-      const shared = !isAlone("webhooks");
-      return () => new WebhookRole(services, { shared });
+    deliveries: {
+      queue: DELIVERIES,
+      begin: (services, { isAlone }) => {
+        const shared = !isAlone("webhooks");
+        return () => new WebhookRole(services, { shared });
+      },
     },
-  },
-  // Processes that receive imports also work on them.
-  imports: {
-    queue: IMPORTS,
-    begin: (services, { isAlone }) => {
-      const shared = !isAlone("api");
-      return () => new ImportRole(services, { shared });
+    // Processes that receive imports also work on them.
+    imports: {
+      queue: IMPORTS,
+      begin: (services, { isAlone }) => {
+        const shared = !isAlone("api");
+        return () => new ImportRole(services, { shared });
+      },
     },
-  },
-  // Every process sends notices; processes with the role `api` search for them.
-  notices: {
-    queue: NOTICES,
-    isWanted: ({ config, mailer }) =>
-      config.noticesUrl !== null || mailer !== null,
-    begin: (services, { mayDo }) => {
-      const { roles } = services.config;
-      const isSearching = () => roles.includes("api") && mayDo("api");
-      return () => new NoticeRole(services, { isSearching });
+    // Every process sends notices; processes with the role `api` search for them.
+    notices: {
+      queue: NOTICES,
+      isWanted: ({ config, mailer }) =>
+        config.noticesUrl !== null || mailer !== null,
+      begin: (services, { mayDo }) => {
+        const { roles } = services.config;
+        const isSearching = () => roles.includes("api") && mayDo("api");
+        return () => new NoticeRole(services, { isSearching });
+      },
     },
-  },
-};
+    sales: { begin: (services) => () => new SaleRole(services) },
+  };
 
-/** All queues. */
+/** All queues with leases. */
 export const LEASE_QUEUES: readonly LeaseQueue[] = QUEUE_NAMES
-  .map((name) => ROLES[name].queue);
+  .filter(hasLeases).map((name) => ROLES[name].queue);
 
 /** Adds the roles of this process to its background work. */
 export function addRoles(
@@ -107,7 +120,9 @@ export function addRoles(
     if (!isWanted(services)) continue;
     keepRole(name, services, background, begin(services, peers, options));
     const isMine = () => isOurs && peers.mayDo(process);
-    watch.add(queue, services.signals[name], isMine);
+    if (queue !== undefined) {
+      watch.add(queue, services.signals[name], isMine);
+    }
   }
   background.add(watch);
 }

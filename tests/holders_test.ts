@@ -16,6 +16,7 @@ const MADE: Record<string, readonly string[]> = {
   "open_services.ts Outbound": ["outbound"],
   "roles.ts RoleKeeper": QUEUE_NAMES,
   "roles.ts ImageRole": ["images"],
+  "roles.ts SaleRole": ["sales"],
   "database/postgres/engine.ts PostgresDb": ["database"],
   "database/postgres/engine.ts WriteQueues": ["database"],
   "database/postgres/write_queues.ts WaitList": ["database"],

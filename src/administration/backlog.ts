@@ -2,7 +2,12 @@
 import { oldestDueDelivery } from "../webhooks/delivery_log.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import { inReach, LIMIT, type Sql } from "../database/db.ts";
-import { QUEUE_NAMES, type QueueName } from "../jobs/queues.ts";
+import {
+  hasLeases,
+  QUEUE_NAMES,
+  type QueueName,
+  rowsOf,
+} from "../jobs/queues.ts";
 
 /** Counts stop here, so that a query costs the same for every backlog. */
 const COUNT_LIMIT = 100_000;
@@ -35,9 +40,12 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
   };
   const queues: Partial<Backlog["queues"]> = {};
   for (const queue of QUEUE_NAMES) {
+    const { table, due } = rowsOf(queue);
     queues[queue] = {
-      waiting: await count(queue, "due_at IS NOT NULL"),
-      inFlight: await count(queue, "lease_id IS NOT NULL"),
+      waiting: await count(table, `${due} IS NOT NULL`),
+      inFlight: hasLeases(queue)
+        ? await count(queue, "lease_id IS NOT NULL")
+        : 0,
     };
   }
   return {
@@ -69,10 +77,11 @@ async function oldestDueTime(
   sql: Sql,
   queue: QueueName,
 ): Promise<number | null> {
+  const { table, due } = rowsOf(queue);
   const row = await sql.get<{ due: number | null }>(
-    `SELECT MIN(due_at) AS due FROM
-       (SELECT due_at FROM ${queue}
-        WHERE due_at IS NOT NULL AND seller_no NOT IN
+    `SELECT MIN(due) AS due FROM
+       (SELECT ${due} AS due FROM ${table}
+        WHERE ${due} IS NOT NULL AND seller_no NOT IN
           (SELECT seller_no FROM sellers WHERE status <> 'active') ${inReach()}
         ${LIMIT}) AS waiting`,
     [COUNT_LIMIT],

@@ -498,7 +498,7 @@ export class Decoder {
   #openPart(name: string, attributes: XmlAttributes, line: number): void {
     this.#refuseText(this.#values.line, SALE);
     if (!SALE_PARTS.includes(name as SalePart)) {
-      this.#leaveUnread(SALE);
+      this.#values.unknownPart();
       return this.#unknownElement(name, line, SALE, SALE_PARTS);
     }
     const part = name as SalePart;

@@ -63,6 +63,8 @@ export class ValueReader {
   /** The latest element of a sale, and the lines of those so far. */
   #part!: SalePart;
   readonly #partLines = new Map<SalePart, number>();
+  /** Whether the sale has an unknown element, which may be a misspelt one. */
+  #hasUnknownPart = false;
   #sale: Partial<SentSale> = {};
   #attributes: XmlAttributes = {};
 
@@ -194,6 +196,7 @@ export class ValueReader {
 
   #beginSale(): void {
     this.#partLines.clear();
+    this.#hasUnknownPart = false;
     this.#sale = {};
   }
 
@@ -206,6 +209,12 @@ export class ValueReader {
     this.#part = part;
     this.#itemLine = line;
     if (!this.#partLines.has(part)) this.#partLines.set(part, line);
+  }
+
+  /** The sale has an unknown element, which is already reported. */
+  unknownPart(): void {
+    this.#hasUnknownPart = true;
+    leaveUnread(this.row, SALE);
   }
 
   /** Reports a problem of the latest element of the sale. */
@@ -239,12 +248,12 @@ export class ValueReader {
   /** A sale without elements clears the field. */
   #closeSale(): void {
     const { row } = this;
-    if (this.#partLines.size === 0) {
+    if (this.#partLines.size === 0 && !this.#hasUnknownPart) {
       row.patch.sale = null;
       return;
     }
     for (const part of ["price", "until"] as const) {
-      if (row.unread.has(SALE) || this.#partLines.has(part)) continue;
+      if (this.#hasUnknownPart || this.#partLines.has(part)) continue;
       this.#report(`${SALE}/${part}`, this.line, {
         code: "required",
         message: `is missing; ${NEEDED_PARTS}`,

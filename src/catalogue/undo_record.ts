@@ -15,7 +15,7 @@ import type { RowWork } from "../lib/steps.ts";
 import {
   type ListField,
   type ProductFields,
-  SALE,
+  type SALE,
   SCALAR_RULES,
   type ScalarField,
 } from "./fields.ts";

@@ -1269,6 +1269,7 @@ export interface Operations {
         webhooks?: string;
         imports?: string;
         notices?: string;
+        sales?: string;
       };
       backlog?: Backlog;
     }
@@ -1293,6 +1294,7 @@ export interface Operations {
         webhooks?: string;
         imports?: string;
         notices?: string;
+        sales?: string;
       };
       backlog?: Backlog;
     }

@@ -141,11 +141,11 @@ export interface SentSale {
   /** only in answers; ignored in requests */
   state?: string;
   /** below the product's price, in its currency */
-  price?: string;
+  price: string;
   /** a date, for its first moment in UTC, or a time with its zone; left out: the sale begins at once */
   from?: string | null;
-  /** needed; a date, for its last moment in UTC, or a time with its zone; at most 180 days after the beginning */
-  until?: string;
+  /** a date, for its last moment in UTC, or a time with its zone; at most 180 days after the beginning */
+  until: string;
 }
 
 export interface ProductAttribute {
@@ -211,7 +211,7 @@ export type SentProduct = {
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
   /** a lower price between two times */
-  sale?: SentSale;
+  sale?: SentSale | null;
   categories?: string[] | null;
   attributes?: ProductAttribute[] | null;
   images?: ProductImage[] | null;
@@ -421,7 +421,7 @@ export type ProductAttributes = {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   /** a lower price between two times */
-  sale?: SentSale;
+  sale?: SentSale | null;
 } & ({ id: string } | { sku: string });
 
 export interface Import {
@@ -933,6 +933,8 @@ export interface Backlog {
   imports: number;
   /** to be sent to sellers or the operator */
   notices: number;
+  /** planned begins and ends of sales */
+  sales: number;
   /** deliveries of disabled webhooks */
   held_deliveries?: number;
   /** deliveries whose retry schedule has ended */
@@ -943,7 +945,7 @@ export interface Backlog {
 }
 
 export interface Queue {
-  name: "images" | "deliveries" | "imports" | "notices";
+  name: "images" | "deliveries" | "imports" | "notices" | "sales";
   /** jobs that are not done; counts stop at 100,000 */
   waiting: number;
   in_progress: number;

@@ -176,17 +176,17 @@ const SENT_SALE: Shape = {
   empty: true,
   attributes: readOnly(READ_ONLY_ATTRIBUTES[SALE]),
   content: [
-    { ...SALE_PRICE, min: 0 },
+    SALE_PRICE,
     maybe(
       "from",
       text({ kind: "string", empty: true }),
       "a date, for its first moment in UTC, or a time with its zone; left " +
         "out: the sale begins at once",
     ),
-    maybe(
+    one(
       "until",
       STRING,
-      "needed; a date, for its last moment in UTC, or a time with its zone; " +
+      "a date, for its last moment in UTC, or a time with its zone; " +
         `at most ${SALE_DAYS} days after the beginning`,
     ),
   ],

@@ -155,7 +155,7 @@ class Components {
     }
     // Only in the description: generators rename the class of an object that
     // may be null.
-    const isNullable = isText(content) && content.empty;
+    const isNullable = isText(content) ? content.empty : shape.empty;
     const object = {
       type: "object",
       properties,

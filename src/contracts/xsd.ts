@@ -173,7 +173,7 @@ class Schema {
     }
     const mixed = shape.orText ? ' mixed="true"' : "";
     const kind = shape.anyOrder ? "all" : "sequence";
-    const optional = shape.orText ? 'minOccurs="0"' : "";
+    const optional = shape.orText || shape.empty ? 'minOccurs="0"' : "";
     const group = this.group(kind, optional, content);
     return tag("complexType", name + mixed, group, ...own);
   }

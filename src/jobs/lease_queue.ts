@@ -23,7 +23,7 @@ import type { Sql, Tx } from "../database/db.ts";
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { lockOld } from "../database/old_rows.ts";
 import { untilNoneInAnySection } from "./periodic_jobs.ts";
-import type { QueueName } from "./queues.ts";
+import type { LeasedQueueName, QueueRows } from "./queues.ts";
 
 /**
  * A table with the columns `QUEUE` of `database/schema.ts`, keyed by
@@ -31,7 +31,7 @@ import type { QueueName } from "./queues.ts";
  * waiting rows, and of (lease_until, lease_id) for rows under a lease.
  */
 export interface LeaseQueue {
-  table: QueueName;
+  table: LeasedQueueName;
   /** The longest time that a row is put off, in milliseconds. */
   longestPauseMs: number;
   /** The column in whose order a seller's rows are locked. */
@@ -76,16 +76,17 @@ export interface WaitingSellers {
  * queue without lanes, where the entry of a seller is the first due.
  */
 export function ofWaitingSellers(
-  { table }: LeaseQueue,
+  { table, due = "due_at" }: Pick<QueueRows, "table"> & Partial<QueueRows>,
   write: (sellers: WaitingSellers) => string,
   { readsDue = false } = {},
 ): DialectQuery {
+  const isWaiting = `${due} IS NOT NULL`;
   const [entry, first] = readsDue
-    ? ["due_at", "ORDER BY due_at LIMIT 1"]
+    ? [due, `ORDER BY ${due} LIMIT 1`]
     : ["0", "LIMIT 1"];
   const next = (after: string) =>
     `SELECT MIN(seller_no) FROM ${table}
-     WHERE ${WAITING} AND seller_no > ${after} ${EVERY_SELLER}`;
+     WHERE ${isWaiting} AND seller_no > ${after} ${EVERY_SELLER}`;
   const text = write({
     waiting: `RECURSIVE waiting (seller_no) AS (
       ${next("?")}
@@ -93,15 +94,15 @@ export function ofWaitingSellers(
       SELECT (${next("waiting.seller_no")})
       FROM waiting WHERE waiting.seller_no IS NOT NULL)`,
     inOrder: "",
-    due: `(SELECT MIN(due_at) FROM ${table}
-       WHERE ${table}.seller_no = waiting.seller_no AND ${WAITING})`,
+    due: `(SELECT MIN(${due}) FROM ${table}
+       WHERE ${table}.seller_no = waiting.seller_no AND ${isWaiting})`,
   });
   const spread = write({
     waiting: `waiting (seller_no, due) AS (
       SELECT seller_counters.seller_no, entry.due
       FROM seller_counters CROSS JOIN LATERAL
         (SELECT ${entry} AS due FROM ${table}
-         WHERE ${table}.seller_no = seller_counters.seller_no AND ${WAITING}
+         WHERE ${table}.seller_no = seller_counters.seller_no AND ${isWaiting}
            ${inReach(`${table}.seller_no`)}
          ${first}) AS entry
       WHERE seller_counters.seller_no > ? ${

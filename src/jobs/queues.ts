@@ -18,9 +18,20 @@ interface QueueRow {
   example: number;
   /** Whether a job that has been due for long counts as late. */
   showsAge: boolean;
+  /**
+   * The table that has its jobs in rows of another kind, without leases, and the
+   * column with their due times.
+   */
+  rows?: QueueRows;
 }
 
-/** By the name of its table. */
+/** A table, and its column with the due times of a queue's jobs. */
+export interface QueueRows {
+  table: string;
+  due: string;
+}
+
+/** By the name of the table with its leases, if it has one. */
 export const QUEUES = {
   images: {
     role: "images",
@@ -55,9 +66,35 @@ export const QUEUES = {
     example: 0,
     showsAge: true,
   },
+  sales: {
+    role: "sales",
+    process: "api",
+    kind: "sale",
+    about: "planned begins and ends of sales",
+    example: 30,
+    showsAge: true,
+    rows: { table: "products", due: "sale_at" },
+  },
 } as const satisfies Record<string, QueueRow>;
 
-/** A queue, its table and its signal. */
+/** A queue and its signal. */
 export type QueueName = keyof typeof QUEUES;
 
+type QueueWithoutLeases = {
+  [Q in QueueName]: typeof QUEUES[Q] extends { rows: QueueRows } ? Q : never;
+}[QueueName];
+
+/** A queue with a table of leases, of the same name. */
+export type LeasedQueueName = Exclude<QueueName, QueueWithoutLeases>;
+
 export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[];
+
+/** Whether the jobs of a queue are claimed under leases. */
+export function hasLeases(name: QueueName): name is LeasedQueueName {
+  return !("rows" in QUEUES[name]);
+}
+
+export function rowsOf(name: QueueName): QueueRows {
+  const row: QueueRow = QUEUES[name];
+  return row.rows ?? { table: name, due: "due_at" };
+}

@@ -43,7 +43,7 @@ export interface Shape<V = unknown> {
    * Whether, without attributes, JSON may have the text instead of an object.
    */
   plain?: true;
-  /** Whether an empty list may be null in JSON. */
+  /** Whether it may be empty, which is null in JSON. */
   empty?: true;
   /** Whether its elements may be in any order. */
   anyOrder?: true;

@@ -17,6 +17,7 @@ import { sweepOld } from "../../src/jobs/sweeps.ts";
 import { textAt } from "../support/app.ts";
 import { boot, detailsOf, product, type TestApp } from "../support/app.ts";
 import { until } from "../support/clock.ts";
+import { isoTime } from "../../src/xml/encode.ts";
 import { Random } from "../support/random.ts";
 import { readAll, valueOf } from "../support/read_out.ts";
 import { bothForms, contract } from "../support/forms.ts";
@@ -40,15 +41,19 @@ interface Span {
   by: string;
 }
 
-/** All prices of the products, by id, kept completely. */
+/** All prices that were asked, by id of the product, kept completely. */
 type Naive = Map<string, Span[]>;
 
 interface Shown {
   id: string;
   sku: string;
   updatedAt: number;
+  /** The price that is asked. */
   price: number;
+  /** The price that the seller sent. */
+  ownPrice: number;
   currency: string;
+  sale: { price: number; from: number; until: number } | null;
   lowest: string | null;
 }
 
@@ -59,11 +64,21 @@ async function shown(app: TestApp): Promise<Shown[]> {
       element.children.find((one) => one.name === name);
     const lowest = find("lowest_price");
     const { days, currency } = lowest?.attributes ?? {};
+    const sale = find("sale");
+    const ownPrice = Number(textAt(element, "price"));
+    const current = find("current_price");
+    assertEquals(current !== undefined, sale?.attributes.state === "on");
     return {
       id: textAt(element, "id"),
       sku: textAt(element, "sku"),
       updatedAt: Date.parse(valueOf(element, "@updated_at")!),
-      price: Number(textAt(element, "price")),
+      price: current === undefined ? ownPrice : Number(current.text),
+      ownPrice,
+      sale: sale === undefined ? null : {
+        price: Number(textAt(sale, "price")),
+        from: Date.parse(textAt(sale, "from")),
+        until: Date.parse(textAt(sale, "until")),
+      },
       currency: find("price")!.attributes.currency,
       lowest: lowest === undefined
         ? null
@@ -80,6 +95,26 @@ function note(naive: Naive, products: readonly Shown[], by: string): void {
     if (last?.price === price && last.currency === currency) continue;
     spans.push({ from, price, currency, by });
     naive.set(id, spans);
+  }
+}
+
+/** Records the sales that began or ended after `since`, until `now`. */
+function noteSales(
+  naive: Naive,
+  products: readonly Shown[],
+  since: number,
+  now: number,
+): void {
+  for (const { id, sale, ownPrice, currency } of products) {
+    const spans = naive.get(id)!;
+    const note = (time: number, price: number) => {
+      if (time <= since || time > now) return;
+      const from = Math.max(time, spans.at(-1)!.from + 1);
+      spans.push({ from, price, currency, by: "sale " });
+    };
+    if (sale === null) continue;
+    note(sale.from, sale.price);
+    note(sale.until, ownPrice);
   }
 }
 
@@ -124,7 +159,7 @@ async function history(app: TestApp, id: string): Promise<string[]> {
       textAt(change, "to"),
       textAt(change, "currency"),
       textAt(change, "by"),
-      textAt(change, "key_id"),
+      valueOf(change, "key_id") ?? "",
     ].join(" ");
   });
 }
@@ -155,14 +190,21 @@ async function twoKeys(app: TestApp): Promise<[Key, Key]> {
 
 class Play {
   readonly #app: TestApp;
+  readonly #time: { readonly now: number };
   readonly #random: Random;
   readonly #keys: readonly Key[];
   readonly #transactions: string[] = [];
   /** The key of the current step. */
   #key: Key;
 
-  constructor(app: TestApp, random: Random, keys: readonly Key[]) {
+  constructor(
+    app: TestApp,
+    time: { readonly now: number },
+    random: Random,
+    keys: readonly Key[],
+  ) {
     this.#app = app;
+    this.#time = time;
     this.#random = random;
     this.#keys = keys;
     this.#key = keys[0];
@@ -183,7 +225,8 @@ class Play {
     const { key } = this.#key;
     const sku = this.#pick(SKUS);
     const price = this.#pick([80, 90, 100, 100.5, 120]);
-    const kind = this.#random.below(10);
+    const kind = this.#random.below(12);
+    if (kind > 9) return await this.#upload(6, sku, null);
     if (kind < 4) {
       const path = `/seller_api/products/${sku}/attribute/price/${price}`;
       await this.#app.call(path, { method: "PUT", key });
@@ -212,9 +255,30 @@ class Play {
     return `undo ${undo}`;
   }
 
-  async #upload(kind: number, sku: string, price: number): Promise<string> {
+  /** A sale, its end, or nothing. */
+  #sale(): string {
+    const kind = this.#random.below(6);
+    if (kind > 3) return "";
+    if (kind === 0) return "<sale/>";
+    const { now } = this.#time;
+    const begin = now + this.#pick([1, 60_000, DAY_MS, 12 * DAY_MS]);
+    const end = begin + this.#pick([1, 60_000, DAY_MS, 40 * DAY_MS]);
+    const from = kind === 1 ? "" : `<from>${isoTime(begin)}</from>`;
+    const price = this.#pick([60, 70, 85, 95]);
+    return `<sale><price>${price}</price>${from}<until>${
+      isoTime(end)
+    }</until></sale>`;
+  }
+
+  async #upload(
+    kind: number,
+    sku: string,
+    price: number | null,
+  ): Promise<string> {
     const currency = this.#pick(CURRENCIES);
-    const priced = `<price currency="${currency}">${price}</price>`;
+    const priced = price === null
+      ? this.#sale()
+      : `<price currency="${currency}">${price}</price>${this.#sale()}`;
     const path = kind === 6
       ? "/seller_api/bulk_attributes"
       : kind === 7
@@ -254,26 +318,33 @@ contract.test("history and lowest price equal those of a naive model", async () 
   const time = { now: START };
   await using app = await bootAt(time);
   const random = new Random(1);
-  const play = new Play(app, random, await twoKeys(app));
+  const play = new Play(app, time, random, await twoKeys(app));
   const naive: Naive = new Map();
   let lowest = 0;
+  let products: Shown[] = [];
   for (let step = 0; step < STEPS; step++) {
+    const since = time.now;
     time.now += PASSING[random.below(PASSING.length)];
+    noteSales(naive, products, since, time.now);
     const by = await play.step();
-    const products = await shown(app);
+    products = await shown(app);
     note(naive, products, by);
-    const since = time.now - 90 * DAY_MS;
+    const kept = time.now - 90 * DAY_MS;
     if (random.below(4) === 0) await sweep(app, time);
     for (const { id, sku, lowest: told } of products) {
       const spans = naive.get(id)!;
       const where = `step ${step}, ${sku} by ${by}`;
       assertEquals(told, naiveLowest(spans), where);
-      assertEquals(await history(app, id), naiveHistory(spans, since), where);
+      assertEquals(await history(app, id), naiveHistory(spans, kept), where);
       if (told !== null) lowest++;
     }
   }
   assert(lowest > STEPS / 3, "few products had a former price");
+  const bySale = [...naive.values()].flat().filter(({ by }) => by === "sale ");
+  assert(bySale.length > STEPS / 10, "few sales began or ended");
+  const end = time.now;
   time.now += 91 * DAY_MS;
+  noteSales(naive, products, end, time.now);
   const { db } = app.app;
   await sweep(app, time);
   const left = await db.read((sql) => sql.all("SELECT * FROM price_changes"));

@@ -49,6 +49,7 @@ const AFTER: Partial<Product> = {
   parent_sku: "C",
   weight: 2,
   handling_days: 2,
+  sale: { price: "1", from: 1, until: 2 },
   categories: ["B"],
   attributes: [{ name: "B", value: "B" }],
   images: [{ url: "https://images.example/a.png", alt: null }],

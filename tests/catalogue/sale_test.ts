@@ -210,6 +210,33 @@ contract.test("a sale that breaks a rule is refused with its reason", async () =
   assertEquals((await attributes(app, longest)).status, 200);
 });
 
+contract.test("an unknown or repeated element of a sale is refused, and is no missing one", async () => {
+  await using app = await bootAt({ now: START });
+  await app.upload(product("A"));
+  assertMatch(
+    refusal(
+      await attributes(
+        app,
+        "<sale><prise>99</prise><until>2026-12-24</until></sale>",
+      ),
+    ),
+    /^unknown_element sale\/prise: .* is not known here; the nearest known name is <price>\.$/,
+  );
+  const repeated = "<sale><price>99</price><price>98</price>" +
+    "<until>2026-12-24</until></sale>";
+  const answer = await app.call("/seller_api/bulk_attributes?v=1.1", {
+    method: "POST",
+    headers: { "Content-Type": "text/xml", Accept: "text/xml" },
+    body: new TextEncoder().encode(
+      `<products><product><sku>A</sku>${repeated}</product></products>`,
+    ),
+  });
+  assertEquals(
+    refusal(answer),
+    "repeated_element sale/price: sale/price is repeated; the first is on line 1.",
+  );
+});
+
 contract.test("a price is refused that is not above the sale's, or in another currency without a sale", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
@@ -267,19 +294,18 @@ contract.test("a product that was read is uploaded unchanged in each state of it
 });
 
 contract.test("an undo ends the sale that its upload set, in each of its states", async () => {
-  for (
-    const [now, expected, changes] of [
-      [START + 1, "none, 199 SEK, -, -", []],
-      [FROM + HOUR_MS, "none, 199 SEK, -, 99 SEK", [
-        "199 → 99 by sale",
-        "99 → 199 by undo with a key",
-      ]],
-      [UNTIL + HOUR_MS, "none, 199 SEK, -, 99 SEK", [
-        "199 → 99 by sale",
-        "99 → 199 by sale",
-      ]],
-    ] as const
-  ) {
+  const rows: [now: number, expected: string, changes: string[]][] = [
+    [START + 1, "none, 199 SEK, -, -", []],
+    [FROM + HOUR_MS, "none, 199 SEK, -, 99 SEK", [
+      "199 → 99 by sale",
+      "99 → 199 by undo with a key",
+    ]],
+    [UNTIL + HOUR_MS, "none, 199 SEK, -, 99 SEK", [
+      "199 → 99 by sale",
+      "99 → 199 by sale",
+    ]],
+  ];
+  for (const [now, expected, changes] of rows) {
     const time = { now: START };
     await using app = await bootAt(time);
     await app.upload(product("A"));

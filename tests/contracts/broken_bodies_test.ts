@@ -314,9 +314,9 @@ function surplusInXml(xml: string): Surplus[] {
 }
 
 /** Elements of any content: data, and read-only parts of a product. */
-const FREE = ["data", "example", "lowest_price", "review"];
+const FREE = ["data", "example", "current_price", "lowest_price", "review"];
 const READ_OVER =
-  /<(data|example|lowest_price|review)>(?!<product>).*?<\/\1>/gs;
+  /<(data|example|current_price|lowest_price|review)>(?!<product>).*?<\/\1>/gs;
 const TAG = /<(\w+)(?:\s[^<>]*?)?(\/?)>/g;
 
 /** Adds one member to each object. */

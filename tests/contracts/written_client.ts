@@ -194,7 +194,8 @@ class Declarations {
     if (listed !== null) return this.#listProperties(child, listed);
     const type = this.type(shape);
     const optional = mayBeLeftOut || (max === 1 && min === 0) ? "?" : "";
-    const many = max === 1 ? type : `${bracketed(type)}[]`;
+    const one = shape.empty && !isText(shape.content) ? `${type} | null` : type;
+    const many = max === 1 ? one : `${bracketed(type)}[]`;
     return `${comment(aboutOf(child))}${name}${optional}: ${many};`;
   }
 

@@ -1,5 +1,5 @@
 /** Reads `/readyz`, and checks whether it tells the truth. */
-import { QUEUE_NAMES } from "../../../src/jobs/queues.ts";
+import { hasLeases, QUEUE_NAMES } from "../../../src/jobs/queues.ts";
 import type { Random } from "../../support/random.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
@@ -99,7 +99,7 @@ export class Watch implements Actor {
   #checkLeases(): void {
     const { stage, trouble } = this.#scene;
     if (trouble.anySince(stage.scheduler.time - CALM_MS)) return;
-    const ended = QUEUE_NAMES.flatMap((table) =>
+    const ended = QUEUE_NAMES.filter(hasLeases).flatMap((table) =>
       stage.rows(
         `SELECT '${table}' AS queue, id, lease_until FROM ${table}
          WHERE lease_until < ?`,

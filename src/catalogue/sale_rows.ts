@@ -1,0 +1,114 @@
+/**
+ * Products whose sale has a step that is due: finding them, and recording the
+ * step in their rows, which makes it a change in the feed.
+ */
+import {
+  type Change,
+  LIMIT,
+  type Param,
+  query,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
+import { ofWaitingSellers } from "../jobs/lease_queue.ts";
+import { rowsOf } from "../jobs/queues.ts";
+import { afterSaleSteps } from "./asked_prices.ts";
+import {
+  insertPriceRows,
+  lastChangeAt,
+  type PriceRow,
+} from "./price_changes.ts";
+import type { Product } from "./product.ts";
+import {
+  PRICE_COLUMNS,
+  type ProductRow,
+  toPartialProduct,
+} from "./product_values.ts";
+
+/** A seller with planned steps, and when the first of them is due. */
+export interface SellerWithSteps {
+  sellerNo: number;
+  /** Unix milliseconds. */
+  due: number;
+}
+
+const SELLERS = ofWaitingSellers(
+  rowsOf("sales"),
+  ({ waiting, inOrder, due }) =>
+    `WITH ${waiting}
+     SELECT waiting.seller_no AS "sellerNo", ${due} AS due FROM waiting
+     WHERE waiting.seller_no IS NOT NULL ${inOrder} ${LIMIT}`,
+  { readsDue: true },
+);
+
+/** The first sellers after `after` that have planned steps, by number. */
+export function sellersWithSteps(
+  sql: Sql,
+  after: number,
+  limit: number,
+): Promise<SellerWithSteps[]> {
+  return sql.all<SellerWithSteps>(SELLERS, [after, limit]);
+}
+
+const COLUMNS = [
+  ...["id", "updated_at", "price", "currency", "sale"] as const,
+  ...PRICE_COLUMNS,
+] as const;
+type Read = Pick<ProductRow, typeof COLUMNS[number]>;
+
+/**
+ * Products that another write has locked are left out: that write records their
+ * steps itself, or a later search finds them.
+ */
+const DUE = query(({ lock }) =>
+  `SELECT ${COLUMNS.join(", ")} FROM products
+   WHERE seller_no = ? AND sale_at IS NOT NULL AND sale_at <= ?
+   ORDER BY sale_at, id ${LIMIT} ${lock("FOR UPDATE SKIP LOCKED")}`
+);
+
+const RECORD = `UPDATE products SET change_no = ?, updated_at = ?, ${
+  PRICE_COLUMNS.map((column) => `${column} = ?`).join(", ")
+} WHERE seller_no = ? AND id = ?`;
+
+/** The most products of one write; the numbers of changes suffice for them. */
+export const STEPS_AT_ONCE = 250;
+
+/**
+ * Records the due steps of a seller's products, `STEPS_AT_ONCE` at most; returns
+ * how many products they are.
+ */
+export async function recordDueSteps(
+  tx: Tx,
+  sellerNo: number,
+): Promise<number> {
+  const now = tx.now();
+  const rows = await tx.all<Read>(DUE, [sellerNo, now, STEPS_AT_ONCE]);
+  if (rows.length === 0) return 0;
+  const first = await tx.takeChanges(rows.length, sellerNo);
+  const moved: PriceRow[] = [];
+  const values = rows.map((row, place): Param[] => {
+    const product = toPartialProduct(row);
+    const { kept, rows } = afterSaleSteps(product, now);
+    // bounded: one of each product
+    moved.push(...rows);
+    return [
+      first.number + place,
+      changedAt(first, product, lastChangeAt(kept)),
+      ...PRICE_COLUMNS.map((column) => kept[column]),
+      sellerNo,
+      product.id,
+    ];
+  });
+  await tx.runMany(RECORD, values, 1);
+  if (moved.length > 0) await insertPriceRows(tx, sellerNo, moved);
+  return rows.length;
+}
+
+/** The time of a product never decreases, nor is it before a price change. */
+function changedAt(
+  { at }: Change,
+  { updated_at }: Pick<Product, "updated_at">,
+  last: number,
+): number {
+  return Math.max(at, updated_at, last);
+}

@@ -1,0 +1,155 @@
+/** Sales begin and end by themselves. */
+import { assertEquals } from "@std/assert";
+import {
+  recordDueSteps,
+  STEPS_AT_ONCE,
+} from "../../src/catalogue/sale_rows.ts";
+import type { Deps } from "../../src/deps.ts";
+import { systemClock } from "../../src/deps.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
+import { isoTime } from "../../src/xml/encode.ts";
+import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
+import { until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
+import { nextOf, readAll } from "../support/read_out.ts";
+
+const START = Date.UTC(2026, 10, 30, 12);
+const FROM = START + DAY_MS;
+const UNTIL = FROM + 10 * DAY_MS;
+const SALE = `<sale><price>99</price><from>${isoTime(FROM)}</from><until>${
+  isoTime(UNTIL)
+}</until></sale>`;
+
+function depsAt(
+  time: { now: number },
+  maybe: Deps["maybe"] = undefined,
+): Partial<Deps> {
+  return { clock: { ...systemClock, now: () => time.now }, maybe };
+}
+
+/** A reader of the operator's feed. */
+class Feed {
+  #after: string | null = null;
+
+  /** `SKU state` of each change since the last call. */
+  async news(app: TestApp): Promise<string[]> {
+    const after = this.#after === null ? "" : `?after=${this.#after}`;
+    const path = `/operator_api/products${after}`;
+    const { xml } = await app.call(path, { key: "operator" });
+    this.#after = nextOf(xml) ?? this.#after;
+    return child(xml, "products").children.map((entry) =>
+      `${textAt(entry, "sku")} ${child(entry, "sale").attributes.state}`
+    );
+  }
+}
+
+/** Resolves when no step is due that is not recorded. */
+async function allRecorded({ app: { db } }: TestApp, now: number) {
+  await until(async () => {
+    const due = await db.read((sql) =>
+      sql.all("SELECT id FROM products WHERE sale_at <= ?", [now])
+    );
+    return due.length === 0;
+  }, "the record of all steps");
+}
+
+const config = { operatorKey: "operator" };
+
+bothEngines.test("a sale that begins or ends is a change in the feed, and changes updated_at", async () => {
+  const time = { now: START };
+  await using app = await boot({ deps: depsAt(time), config });
+  await app.upload(product("A", SALE));
+  const feed = new Feed();
+  assertEquals(await feed.news(app), ["A planned"]);
+  for (const [at, state] of [[FROM, "on"], [UNTIL, "over"]] as const) {
+    time.now = at;
+    await allRecorded(app, at);
+    assertEquals(await feed.news(app), [`A ${state}`]);
+    const path = `/seller_api/products?updated_since=${isoTime(at)}`;
+    const { entries } = await readAll(app, path, "products");
+    assertEquals(entries.map((entry) => textAt(entry, "sku")), ["A"]);
+    assertEquals(await feed.news(app), []);
+  }
+});
+
+bothEngines.test("each step is recorded once, however many processes record it", async () => {
+  const time = { now: START };
+  await using app = await boot({ deps: depsAt(time), config });
+  const { app: { db }, sellerNo } = app;
+  for (let n = 0; n < 2; n++) {
+    const skus = Array.from({ length: 240 }, (_, i) => `P-${n}-${i}`);
+    await app.upload(skus.map((sku) => product(sku, SALE)).join(""));
+  }
+  const record = () =>
+    db.of(sellerNo).write((tx) => recordDueSteps(tx, sellerNo), {
+      changes: true,
+    });
+  for (time.now of [FROM, UNTIL]) {
+    const counts = await Promise.all([record(), record(), record(), record()]);
+    assertEquals(counts.filter((n) => n > STEPS_AT_ONCE), []);
+    await allRecorded(app, time.now);
+  }
+  const rows = await db.read((sql) =>
+    sql.all<{ n: number; changes: string }>(
+      `SELECT COUNT(*) AS n, recent_prices AS changes FROM products
+       GROUP BY recent_prices`,
+    )
+  );
+  const changes = `199 SEK\n${FROM} 99 SEK sale\n${UNTIL} 199 SEK sale\n`;
+  assertEquals(rows, [{ n: 480, changes }]);
+});
+
+bothEngines.test("steps that came while no process ran are made up for at the next start", async () => {
+  const time = { now: START };
+  const feed = new Feed();
+  await using app = await boot({ deps: depsAt(time), config });
+  await app.upload(product("A", SALE));
+  assertEquals(await feed.news(app), ["A planned"]);
+  await app.app.close();
+  time.now = UNTIL + DAY_MS;
+  await using later = await boot({
+    deps: depsAt(time),
+    config: { ...config, dataDir: app.config.dataDir },
+    seller: { id: app.sellerId, key: app.key },
+  });
+  await allRecorded(later, time.now);
+  assertEquals(await feed.news(later), ["A over"]);
+  const path = "/seller_api/products/A/history?attribute=price";
+  const { entries } = await readAll(later, path, "changes");
+  assertEquals(entries.map((change) => textAt(change, "at")), [
+    isoTime(UNTIL),
+    isoTime(FROM),
+  ]);
+});
+
+bothEngines.test("many sales of one seller do not delay those of another", async () => {
+  const time = { now: START };
+  /** How many sales of each seller have not begun, after each portion. */
+  const left: string[] = [];
+  const count = async () => {
+    const rows = await app.app.db.read((sql) =>
+      sql.all<{ n: number }>(
+        `SELECT COUNT(*) AS n FROM products WHERE sale_at <= ?
+         GROUP BY seller_no ORDER BY seller_no`,
+        [FROM],
+      )
+    );
+    left.push(rows.map(({ n }) => n).join(" and "));
+  };
+  const deps = depsAt(time, async (name) => {
+    if (name === "sale steps recorded") await count();
+  });
+  await using app = await boot({ deps, config });
+  for (let n = 0; n < 4; n++) {
+    const skus = Array.from({ length: 250 }, (_, i) => `P-${n}-${i}`);
+    await app.upload(skus.map((sku) => product(sku, SALE)).join(""));
+  }
+  await app.call("/seller_api/bulk_products?v=1.1", {
+    method: "POST",
+    key: await app.addSeller("other"),
+    body: `<products>${product("B", SALE)}</products>`,
+  });
+  time.now = FROM;
+  await allRecorded(app, FROM);
+  assertEquals(left.slice(0, 3), ["750 and 1", "750", "500"]);
+});
