@@ -53,6 +53,7 @@ export class PeriodicJobs {
   readonly #deps: LoopDeps;
   readonly #jobs: readonly Scheduled[];
   readonly #loop: Loop;
+  #isStopping = false;
 
   /** All jobs are due at the start. */
   constructor(
@@ -78,8 +79,12 @@ export class PeriodicJobs {
     this.#loop.start();
   }
 
-  /** Resolves when the current portion has ended; starts no other. */
+  /**
+   * Resolves when the current portion has ended; starts no other. The caller may
+   * not wait so long, so a portion that fails meanwhile logs nothing.
+   */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     await this.#loop.stop();
   }
 
@@ -129,7 +134,7 @@ export class PeriodicJobs {
       return everyMs;
     } catch (error) {
       const reason = String(error);
-      if (scheduled.failures.shouldLog(reason)) {
+      if (!this.#isStopping && scheduled.failures.shouldLog(reason)) {
         log.error("upkeep_failed", { job: name, error: reason });
       }
       scheduled.run = null;

@@ -97,3 +97,23 @@ Deno.test("a job of another process starts here when that process has ended", as
   await bench.run([{ ...bench.job("a", Infinity, 1), isOurs }], 30);
   assertEquals(bench.did, ["a 20"]);
 });
+
+Deno.test("a portion that fails during the stop logs nothing", async () => {
+  const log: string[] = [];
+  const portion = Promise.withResolvers<number>();
+  const job: PeriodicJob = {
+    name: "slow",
+    everyMs: 1_000,
+    isOurs: () => true,
+    async *run() {
+      yield await portion.promise;
+    },
+  };
+  const deps = systemDeps("debug", undefined, (line) => log.push(line));
+  const running = new PeriodicJobs("test", [job], deps);
+  running.start();
+  const stopped = running.stop();
+  portion.reject(new Error("on purpose"));
+  await stopped;
+  assertEquals(log, []);
+});

@@ -37,6 +37,7 @@ export class StoreWatch {
   /** Monotonic milliseconds of the next probe; the first is at the start. */
   #probeAt = 0;
   #pause = FIRST_PAUSE_MS;
+  #isStopped = false;
 
   constructor(options: StoreWatchOptions) {
     const { deps } = options;
@@ -55,8 +56,9 @@ export class StoreWatch {
     this.#loop.start();
   }
 
-  /** Does not wait for a probe in progress. */
+  /** Does not wait for a probe in progress, and ignores its result. */
   stop(): void {
+    this.#isStopped = true;
     void this.#loop.stop();
   }
 
@@ -77,6 +79,7 @@ export class StoreWatch {
   }
 
   #note({ full, cause }: StoreFailure): void {
+    if (this.#isStopped) return;
     const { clock, log } = this.#options.deps;
     if (this.#failures.shouldLog(cause)) {
       log.error("image_store_failed", { full, error: cause });
@@ -90,6 +93,7 @@ export class StoreWatch {
   }
 
   #recovered(): void {
+    if (this.#isStopped) return;
     const { clock, log } = this.#options.deps;
     this.#probeAt = clock.monotonic() + QUIET_MS;
     const before = this.#trouble;

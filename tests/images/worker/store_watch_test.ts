@@ -59,3 +59,21 @@ Deno.test("a store that has not answered yet does not count as working", async (
   assertEquals(log, []);
   watch.stop();
 });
+
+Deno.test("a probe that fails or hangs after the stop is not reported", async () => {
+  const clock = new TestClock();
+  const answer = Promise.withResolvers<void>();
+  const log: string[] = [];
+  const watch = new StoreWatch({
+    deps: { ...systemDeps("info", undefined, (line) => log.push(line)), clock },
+    store: { probe: () => answer.promise } as ImageStore,
+    onRecovery: () => {},
+  });
+  watch.start();
+  await until(() => clock.waiting > 0, "the time limit of the probe");
+  watch.stop();
+  clock.advance(10_000);
+  answer.reject(new Error("on purpose"));
+  await until(() => clock.waiting === 0, "the end of the probe");
+  assertEquals(log, []);
+});
