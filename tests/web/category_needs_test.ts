@@ -11,6 +11,8 @@ import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
 import { readTable } from "../../src/web/import/read/csv.ts";
 import { boot } from "../support/app.ts";
 import { finish } from "../support/work.ts";
+import { browserTest } from "./browser.ts";
+import { choose, signIn } from "./page.ts";
 
 const TABLE =
   "SKU,Title,Price,Currency,Quantity,Category,attribute: material\n" +
@@ -86,3 +88,65 @@ Deno.test("a missing attribute is reported at its cell", async () => {
     [6, null],
   );
 });
+
+browserTest(
+  "the page: a table gets the columns that its categories need, and marks cells",
+  async (openTab) => {
+    await using app = await boot({
+      config: { roles: ["api"], operatorKey: "op" },
+    });
+    const put = await app.call("/operator_api/categories", {
+      key: "op",
+      method: "PUT",
+      body: '<categories><category name="Mugs">' +
+        '<rule attribute="material" required="true"/>' +
+        '<rule field="brand" required="true"/>' +
+        '<rule field="gtin" required="true" from="2999-01-01"/>' +
+        "</category></categories>",
+    });
+    assertEquals(put.status, 200, put.text);
+    await using tab = await openTab();
+    const { page } = tab;
+    const click = (name: string) => page.getByRole("button", { name }).click();
+    await signIn(tab, app.url, app.key);
+    await choose(
+      page,
+      "SKU;Title;Price (SEK);Stock;Category;attribute: material\r\n" +
+        "A;Mug;9,00;1;Mugs;\r\nB;Cup;9,00;1;Mugs;steel\r\n",
+      "mugs.csv",
+    );
+    const offer = page.getByText("No column holds Brand");
+    await offer.waitFor();
+    await click("Add a column Brand");
+    await offer.waitFor({ state: "detached" });
+    const field = page.getByLabel("Field of Brand");
+    assertEquals(await field.inputValue(), "brand");
+    await page.getByText("which new products in Mugs need from 2999-01-01 on")
+      .waitFor();
+
+    await click("Check 2 products");
+    await page.getByText("3 problems in 2 rows.").waitFor();
+    const grid = page.getByRole("grid", { name: "Rows with problems" });
+    const marked = await grid.locator(".wrong").evaluateAll((cells) =>
+      cells.map(({ id, textContent }) => [id, textContent])
+    );
+    assertEquals(marked, [
+      ["cell-0-5", "material is missing; its category needs it"],
+      ["cell-0-6", "Brand is missing; its category needs it"],
+      ["cell-1-6", "Brand is missing; its category needs it"],
+    ]);
+
+    for (const cell of ["cell-0-5", "cell-0-6", "cell-1-6"]) {
+      await page.locator(`#${cell}`).click();
+      await page.keyboard.type("steel");
+      await page.keyboard.press("Enter");
+    }
+    await click("Check again");
+    await page.getByText("2 warnings: these products can be stored")
+      .waitFor();
+    await page.getByText("row 3: gtin is missing").waitFor();
+    await click("Upload 2 products");
+    await page.getByText("2 warnings: these products are stored").waitFor();
+    assertEquals(tab.faults, []);
+  },
+);

@@ -57,6 +57,15 @@ browserTest(
   "the page: a template for a category is downloaded",
   async (openTab) => {
     await using app = await boot({ config: { operatorKey: "operator" } });
+    await using tab = await openTab();
+    const { page } = tab;
+    const choose = page.getByRole("button", {
+      name: "Template for a category",
+    });
+    const read = page.waitForResponse(/seller_api\/categories/);
+    await signIn(tab, app.url, app.key);
+    await (await read).finished();
+    assertEquals(await choose.count(), 0, "without a list");
     const { status, text } = await app.call("/operator_api/categories", {
       method: "PUT",
       key: "operator",
@@ -65,11 +74,8 @@ browserTest(
         "><value>steel</value></rule></category></categories>",
     });
     assertEquals(status, 200, text);
-    await using tab = await openTab();
-    const { page } = tab;
-    await signIn(tab, app.url, app.key);
-    await page.getByRole("button", { name: "Template for a category…" })
-      .click();
+    await page.reload();
+    await choose.click();
     const field = page.getByLabel("Category");
     await field.fill("Home/Cups");
     const save = page.getByRole("button", { name: "Download", exact: true });

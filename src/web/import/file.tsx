@@ -9,7 +9,9 @@ import { runInSlices } from "../lib/slices.ts";
 import { ErrorNote, errorSentence, Figure } from "../ui/components.tsx";
 import { bytes, count, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
+import { WarningNote } from "../ui/problem_list.tsx";
 import { type ShownLine, Source } from "../ui/source.tsx";
+import { rowName } from "./check/objections.ts";
 import { dropAll } from "./intake_state.ts";
 import {
   type DocumentUpload,
@@ -28,6 +30,7 @@ import {
   readAgain,
   sendUpload,
   showLeftOutRows,
+  warningsIn,
 } from "./send/upload.ts";
 import { Problems } from "./problems.tsx";
 import { Repair } from "./repair.tsx";
@@ -57,6 +60,11 @@ export function FileView({ client, current }: {
   return (
     <>
       <FileBar client={client} current={current} />
+      <WarningNote
+        warnings={warningsIn(current)}
+        isStored={false}
+        rowOf={(product) => rowSentAs(current, product)}
+      />
       {repaired !== null && (
         <Repair
           client={client}
@@ -73,6 +81,13 @@ export function FileView({ client, current }: {
       )}
     </>
   );
+}
+
+/** The name of the table row that is a product of the document. */
+function rowSentAs(current: Upload, product: number): string | null {
+  if (current.kind === "document") return null;
+  const row = current.rows[product - 1];
+  return row === undefined ? null : rowName(current.sheet, row);
 }
 
 /**

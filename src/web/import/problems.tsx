@@ -25,7 +25,7 @@ const FEW_PROBLEMS = 12;
 
 /** Problems of one kind in one field. */
 interface Group {
-  /** The code and the field. */
+  /** The code and the title. */
   key: string;
   title: string;
   found: Detail[];
@@ -131,16 +131,11 @@ function matching(all: readonly Detail[], wanted: string): readonly Detail[] {
 function grouped(all: readonly Detail[]): Group[] {
   const groups = new Map<string, Group>();
   for (const found of all) {
-    const { code, field } = found;
-    const path = field?.replace(/\[\d+\]/g, "") ?? "";
-    const key = `${code} ${path}`;
+    const title = problemTitle(found);
+    const key = `${found.code} ${title}`;
     const group = groups.get(key);
     if (group !== undefined) group.found.push(found);
-    else {groups.set(key, {
-        key,
-        title: problemTitle(code, path),
-        found: [found],
-      });}
+    else groups.set(key, { key, title, found: [found] });
   }
   return [...groups.values()].sort((a, b) => b.found.length - a.found.length);
 }

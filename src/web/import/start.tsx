@@ -15,6 +15,7 @@ import {
 } from "../ui/components.tsx";
 import { plural } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
+import { hasCategories } from "../lib/categories.ts";
 import { sandbox } from "../state/sandbox.ts";
 import { useStore } from "../lib/store.ts";
 import { loadFiles, openDroppedFile, openText } from "./open.ts";
@@ -159,6 +160,10 @@ function DropZone({ client, refused }: {
   const input = useRef<HTMLInputElement>(null);
   const [isPasting, setPasting] = useState(false);
   const [isChoosing, setChoosing] = useState(false);
+  const { data: hasList } = useLoaded(
+    (signal) => hasCategories(client, signal),
+    [client],
+  );
   const choose = async () => {
     const picked = await pickFile();
     if (picked === "unsupported") input.current?.click();
@@ -202,13 +207,15 @@ function DropZone({ client, refused }: {
           >
             Download a template
           </button>
-          <button
-            type="button"
-            aria-expanded={isChoosing}
-            onClick={() => setChoosing(!isChoosing)}
-          >
-            Template for a category…
-          </button>
+          {hasList && (
+            <button
+              type="button"
+              aria-expanded={isChoosing}
+              onClick={() => setChoosing(!isChoosing)}
+            >
+              Template for a category…
+            </button>
+          )}
         </p>
         {sandbox && (
           <p class="row centred">

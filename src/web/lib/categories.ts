@@ -15,6 +15,16 @@ export async function fetchCategory(
   }
 }
 
+/** Whether the marketplace has a list of categories. */
+export async function hasCategories(
+  client: Client,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { categories: { category = [] } } = await client
+    .listCategories({ limit: 1 }, { signal });
+  return category.length > 0;
+}
+
 /** The categories of these names, without those that the marketplace lacks. */
 export async function fetchCategories(
   client: Client,

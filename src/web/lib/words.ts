@@ -5,7 +5,8 @@ import {
   SCALAR_RULES,
   type ScalarField,
 } from "../../catalogue/fields.ts";
-import type { DetailCode } from "../../client/mod.ts";
+import { lackingAttribute } from "../../catalogue/missing_attribute.ts";
+import type { Detail, DetailCode } from "../../client/mod.ts";
 import { type CodeEntry, DETAIL_CODES } from "../../lib/errors.ts";
 
 /** The name of the field at a path such as `images/image[2]`. */
@@ -85,13 +86,16 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
   unknown_id: "Name the product by its SKU instead.",
 };
 
-/** The title of a group of problems. */
-export function problemTitle(code: DetailCode, path: string): string {
+/** The title of a group of problems: of one code in one field or attribute. */
+export function problemTitle(
+  { code, field = "", message }: Pick<Detail, "code" | "field" | "message">,
+): string {
   // A newer service may have more codes.
   const problem = PROBLEMS[code] ?? code.replaceAll("_", " ");
+  const path = field.replace(/\[\d+\]/g, "");
   return path === "" || /^[A-Z]/.test(problem)
     ? capitalised(problem)
-    : `${fieldLabel(path)} ${problem}`;
+    : `${lackingAttribute(message) ?? fieldLabel(path)} ${problem}`;
 }
 
 /** What to do about problems of a code, in a field. */

@@ -6,7 +6,7 @@ import { ListFoot, useRows } from "../ui/paging.tsx";
 import { ErrorNote, Form, Title, useAction } from "../ui/components.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { ruleText } from "../products/category_rules.tsx";
-import { ProblemList } from "../uploads/refusals.tsx";
+import { ProblemList } from "../ui/problem_list.tsx";
 
 const COLUMNS: readonly Column<Category>[] = [
   { label: "Category", cell: ({ name }) => name },

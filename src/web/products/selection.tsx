@@ -27,7 +27,7 @@ import {
 import { count, plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { readable } from "../lib/texts.ts";
-import { ProblemList } from "../uploads/refusals.tsx";
+import { ProblemList } from "../ui/problem_list.tsx";
 
 /** Every change that the form offers. */
 const CHANGES = [

@@ -17,9 +17,8 @@ import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 import { sentRow } from "../import/send/upload.ts";
 import { stateWord } from "../lib/texts.ts";
-import { ProblemList } from "./refusals.tsx";
+import { ProblemList, WarningNote } from "../ui/problem_list.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
-import { WarningNote } from "./warnings.tsx";
 import { UndoBar } from "./undo.tsx";
 import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
 
@@ -110,8 +109,8 @@ function Outside({ client, id }: { client: Client; id: string }) {
     (signal) => client.getImport({ import_id: id }, { signal }),
     [client, id],
   );
-  const problems = data?.import.problems
-    ?.filter(({ product }) => product === undefined) ?? [];
+  const { problems: all = [], warnings, dry_run } = data?.import ?? {};
+  const problems = all.filter(({ product }) => product === undefined);
   return (
     <>
       {problems.length > 0 && (
@@ -119,7 +118,11 @@ function Outside({ client, id }: { client: Client; id: string }) {
           <ProblemList details={problems} />
         </div>
       )}
-      <WarningNote warnings={data?.import.warnings} />
+      <WarningNote
+        warnings={warnings}
+        isStored={!dry_run}
+        rowOf={(product) => sentRow(id, product)}
+      />
     </>
   );
 }

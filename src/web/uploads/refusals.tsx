@@ -1,8 +1,9 @@
 /** Refused requests with their problems. */
-import type { Client, Detail, Refusal } from "../../client/mod.ts";
+import type { Client, Refusal } from "../../client/mod.ts";
 import { Form, Moment, Title } from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
+import { ProblemList } from "../ui/problem_list.tsx";
 import { goTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -53,33 +54,6 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
       <ProblemList details={details} more={more} />
       {facts}
     </details>
-  );
-}
-
-/** Returns the table row that was sent as this product; null: unknown. */
-export type RowOf = (product: number) => string | null;
-
-/** A list of problems with their positions, and the number of further ones. */
-export function ProblemList({ details, more = 0, rowOf }: {
-  details: readonly Detail[];
-  more?: number;
-  rowOf?: RowOf;
-}) {
-  const placeOf = ({ product, sku, line }: Detail) => {
-    const row = product === undefined ? null : rowOf?.(product) ?? null;
-    if (row !== null) return `${row}: `;
-    return (product === undefined ? "" : `${sku ?? `product ${product}`}, `) +
-      (line === undefined ? "" : `line ${line}: `);
-  };
-  return (
-    <>
-      <ul>
-        {details.map((detail, i) => (
-          <li key={i}>{placeOf(detail)}{detail.message}</li>
-        ))}
-      </ul>
-      {more > 0 && <p class="quiet">and {count(more)} more</p>}
-    </>
   );
 }
 

@@ -13,7 +13,7 @@ import { uploadState, uploadTitle } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
-import { WarningNote } from "./warnings.tsx";
+import { WarningNote } from "../ui/problem_list.tsx";
 import { UndoBar } from "./undo.tsx";
 import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
 
@@ -66,7 +66,9 @@ export function TransactionView({ client, id }: {
       {transaction && transaction.products.refused !== undefined && (
         <RefusedBar client={client} watched={transaction} />
       )}
-      {final !== null && <WarningNote warnings={record.data?.warnings} />}
+      {final !== null && (
+        <WarningNote warnings={record.data?.warnings} isStored />
+      )}
       {transaction && <UndoBar client={client} watched={transaction} />}
       {(begun || live.error === null) && (
         <WhenLoaded loaded={record}>

@@ -35,7 +35,7 @@ import { Speed } from "./speed.ts";
 import type { Column } from "../ui/table.tsx";
 import { ProductTitle } from "../ui/thumbnails.tsx";
 import { PriceChangeBy } from "../products/price_history.tsx";
-import { ProblemList, type RowOf } from "./refusals.tsx";
+import { ProblemList, type RowOf } from "../ui/problem_list.tsx";
 
 /** The latest state of an upload or import in progress. */
 export interface WatchedState<T> {

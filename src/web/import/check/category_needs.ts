@@ -5,7 +5,7 @@
 import type { Category, CategoryRule, Client } from "../../../client/mod.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
 import { fieldLabel } from "../../lib/words.ts";
-import { fetchCategories } from "../../lib/categories.ts";
+import { fetchCategories, hasCategories } from "../../lib/categories.ts";
 import { ATTRIBUTE } from "../columns/own_table.ts";
 import { withColumn } from "../columns/sheet.ts";
 import { attributeOfColumn, cellValues } from "../columns/spreadsheet.ts";
@@ -41,11 +41,8 @@ export async function findCategories(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Category[]> {
-  if (names.length === 0) return [];
-  const { categories: { category: [first] = [] } } = await client
-    .listCategories({ limit: 1 }, { signal });
   // Without a list no name is known, so none is requested.
-  if (first === undefined) return [];
+  if (names.length === 0 || !await hasCategories(client, signal)) return [];
   return await fetchCategories(client, names, signal);
 }
 

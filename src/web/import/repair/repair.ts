@@ -71,10 +71,7 @@ export function tableProblemsIn(current: TableUpload): TableProblem[] {
       const shown: Detail = ownProblem === null
         ? problem
         : { ...problem, code: "out_of_range", message: `weight ${ownProblem}` };
-      const title = problemTitle(
-        shown.code,
-        field?.replace(/\[\d+\]/g, "") ?? "",
-      );
+      const title = problemTitle(shown);
       const remedy = remedyOf(shown.code, field);
       return [{
         problem: shown,
@@ -119,17 +116,18 @@ function unknownSkuProblem(
   const column = mapping.targets.indexOf("sku");
   const fields = missing.map(({ field }) => field as ScalarField);
   const asked = fields.map((field) => `a ${fieldLabel(field).toLowerCase()}`);
+  const problem: Detail = {
+    product,
+    sku,
+    field: "sku",
+    code: "not_found",
+    message: `No product has the SKU ${sku}.`,
+  };
   return {
-    problem: {
-      product,
-      sku,
-      field: "sku",
-      code: "not_found",
-      message: `No product has the SKU ${sku}.`,
-    },
+    problem,
     row,
     column,
-    title: problemTitle("not_found", "sku"),
+    title: problemTitle(problem),
     remedy: `Correct the SKU, or add ${asked.join(" and ")} for a new product.`,
     isHeldBack: false,
     missingFields: changed.has(`${row}:${column}`) ? [] : fields,

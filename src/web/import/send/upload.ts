@@ -10,6 +10,7 @@ import {
   type Import,
   type ImportResult,
   newIdempotencyKey,
+  type Warnings,
 } from "../../../client/mod.ts";
 import { escaped } from "../../../lib/markup.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
@@ -427,14 +428,17 @@ async function dryRunOutcome(
   checked: Import,
   signal: AbortSignal,
 ): Promise<Step & ({ name: "ready" } | { name: "refused" })> {
-  const { import_id, status, products: counts } = checked;
-  if (status === "completed") return { name: "ready", counts, import_id };
+  const { import_id, status, products: counts, warnings } = checked;
+  if (status === "completed") {
+    return { name: "ready", counts, warnings, import_id };
+  }
   if (checked.problems === undefined) throw new Error("The check was ended.");
   const refused = counts.refused ?? 0;
   const isStorable = status === "completed_with_errors";
   const refusal = {
     ...await allProblems(client, checked, signal),
     error: null,
+    warnings,
     validCount: counts.total - refused,
     leftOutCount: refused,
     heldBackProducts: [],
@@ -537,8 +541,8 @@ function changedSinceCheck(error: ApiError, { absent }: Refusal): Step {
 /** The refusal that the user saw before the upload: what is left out. */
 function approvedRefusal(step: Step): Refusal {
   if (step.name === "ready") {
-    const { counts: { total: validCount }, import_id } = step;
-    return { ...NO_REFUSAL, validCount, import_id };
+    const { counts: { total: validCount }, warnings, import_id } = step;
+    return { ...NO_REFUSAL, warnings, validCount, import_id };
   }
   return "refusal" in step && step.refusal || NO_REFUSAL;
 }
@@ -624,6 +628,15 @@ export async function showLeftOutRows(
 /** The problems of a file that was refused. */
 export function problemsIn({ step }: Upload): readonly Detail[] {
   return step.name === "refused" ? step.refusal.problems : [];
+}
+
+/** The warnings of the last check. */
+export function warningsIn({ step }: Upload): Warnings | undefined {
+  return step.name === "ready"
+    ? step.warnings
+    : step.name === "refused"
+    ? step.refusal.warnings
+    : undefined;
 }
 
 /** Runs a step; the next step aborts it. */

@@ -6,6 +6,7 @@ import {
   type ApiError,
   type Detail,
   type ProductCounts,
+  type Warnings,
 } from "../../../client/mod.ts";
 import { inTab } from "../../lib/browser.ts";
 import { Store } from "../../lib/store.ts";
@@ -16,7 +17,12 @@ export type Step =
   | { name: "checking"; percent: number | null }
   /** Some or all products cannot be stored. */
   | { name: "refused"; refusal: Refusal }
-  | { name: "ready"; counts: ProductCounts; import_id: string }
+  | {
+    name: "ready";
+    counts: ProductCounts;
+    warnings: Warnings | undefined;
+    import_id: string;
+  }
   /** `interruption`: why the last attempt failed, while the next one waits. */
   | { name: "sending"; refusal: Refusal; interruption: Error | null }
   | { name: "sent"; sent: Sent }
@@ -35,6 +41,8 @@ export interface Refusal {
   problems: readonly Detail[];
   /** The number of problems that are not listed. */
   more: number;
+  /** Of the products without problems: what rules will refuse later. */
+  warnings: Warnings | undefined;
   /** The number of products that can be stored; then the number left out. */
   validCount: number;
   leftOutCount: number;
@@ -53,6 +61,7 @@ export const NO_REFUSAL: Refusal = {
   error: null,
   problems: [],
   more: 0,
+  warnings: undefined,
   validCount: 0,
   leftOutCount: 0,
   heldBackProducts: [],

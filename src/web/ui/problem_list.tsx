@@ -1,0 +1,60 @@
+/** Lists of problems and of warnings. */
+import type { Detail, Warnings } from "../../client/mod.ts";
+import { count, plural } from "../lib/format.ts";
+
+/** Returns the table row that was sent as this product; null: unknown. */
+export type RowOf = (product: number) => string | null;
+
+/** A list of problems with their positions, and the number of further ones. */
+export function ProblemList({ details, more = 0, rowOf }: {
+  details: readonly Detail[];
+  more?: number;
+  rowOf?: RowOf;
+}) {
+  const placeOf = ({ product, sku, line }: Detail) => {
+    const row = product === undefined ? null : rowOf?.(product) ?? null;
+    if (row !== null) return `${row}: `;
+    return (product === undefined ? "" : `${sku ?? `product ${product}`}, `) +
+      (line === undefined ? "" : `line ${line}: `);
+  };
+  return (
+    <>
+      <ul>
+        {details.map((detail, i) => (
+          <li key={i}>{placeOf(detail)}{detail.message}</li>
+        ))}
+      </ul>
+      {more > 0 && <p class="quiet">and {count(more)} more</p>}
+    </>
+  );
+}
+
+/** The most warnings that are shown; these are enough to find the cause. */
+const SHOWN = 10;
+
+/** Products that rules with a later start will refuse. */
+export function WarningNote({ warnings, isStored, rowOf }: {
+  warnings: Warnings | undefined;
+  /** Whether the products are stored, not only checked. */
+  isStored: boolean;
+  rowOf?: RowOf;
+}) {
+  const { warning = [], more = 0 } = warnings ?? {};
+  const total = warning.length + more;
+  if (total === 0) return null;
+  const [first] = warning.map(({ from }) => from).toSorted();
+  return (
+    <div class="note warn" role="status">
+      <p>
+        {plural(total, "warning")}: these products {isStored ? "are" : "can be"}
+        {" "}
+        stored, but from {first} on they would be refused.
+      </p>
+      <ProblemList
+        details={warning.slice(0, SHOWN)}
+        more={total - Math.min(SHOWN, warning.length)}
+        rowOf={rowOf}
+      />
+    </div>
+  );
+}
