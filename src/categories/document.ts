@@ -208,7 +208,10 @@ class CategoriesReader {
       );
     }
     if (this.#problems.length > 0) {
-      throw recordInvalid(this.#problems, this.#more);
+      // Those of an element are found at its end, after those of its content.
+      const inOrder = this.#problems
+        .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+      throw recordInvalid(inOrder, this.#more);
     }
     return this.#list;
   }

@@ -1092,6 +1092,8 @@ export interface Operations {
    */
   listAllCategories(
     input?: {
+      /** only categories whose name contains this, in any case */
+      q?: string;
       /** the <next> of an earlier page, to continue after it */
       after?: string;
       /** entries of a page, 1 to 250; default: 50 */

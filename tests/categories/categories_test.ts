@@ -218,7 +218,7 @@ bothEngines.test("categories: an upload sends no statement for them", async () =
   });
   let n = 0;
   /** Those of a new product, a changed one, a price and bulk_attributes. */
-  const statements = async () => {
+  const statementsOnce = async () => {
     const sku = `S${n++}`;
     const change = (field: string) =>
       `<product><sku>${sku}</sku>${field}</product>`;
@@ -234,6 +234,12 @@ bothEngines.test("categories: an upload sends no statement for them", async () =
     ];
     for (const { status, text } of answers) assertEquals(status, 200, text);
     return sent.texts;
+  };
+  /** The fewest of several times: the service also has statements of its own. */
+  const statements = async () => {
+    const all = [];
+    for (let i = 0; i < 5; i++) all.push(await statementsOnce());
+    return all.reduce((few, some) => some.length < few.length ? some : few);
   };
   // Statements are prepared, and settings read, once in a process.
   await statements();
@@ -266,8 +272,11 @@ contract.test("categories: all mistakes of a document are reported at once", asy
 </categories>`,
   );
   assertEquals(answer.status, 422, answer.text);
+  const details = detailsOf(answer);
+  const lines = details.map(({ line }) => Number(line));
+  assertEquals(lines, lines.toSorted(), "in the order of the lines");
   assertEquals(
-    detailsOf(answer).map(({ line, field, code }) => `${line} ${field} ${code}`)
+    details.map(({ line, field, code }) => `${line} ${field} ${code}`)
       .toSorted(),
     [
       "1 @closed not_in_list",

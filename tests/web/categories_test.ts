@@ -30,13 +30,19 @@ browserTest(
     };
     const replace = page.getByRole("button", { name: "Replace the list" });
     await put(CATEGORIES_EXAMPLE.replace("2027-01-01", "tomorrow"));
-    await page.getByText("must be a date that exists").waitFor();
+    await page.getByText("1 problem.").waitFor();
+    await page.getByText(/line 3: .* must be a date that exists/).waitFor();
     assertEquals(await replace.isDisabled(), true);
     await put(CATEGORIES_EXAMPLE);
     await page.getByText("The list has no problems").waitFor();
     await replace.click();
-    await page.getByText("material: required; one of steel, porcelain")
-      .waitFor();
+    await page.getByText("The list is in force.").waitFor();
+    const rule = page.getByText("material: required; one of steel, porcelain");
+    await rule.waitFor();
+    await page.getByLabel("Find").fill("cups");
+    await page.getByText("No category has this in its name").waitFor();
+    await page.getByLabel("Find").fill("MUG");
+    await rule.waitFor();
 
     await using other = await openTab();
     await signIn(other, app.url, app.key);

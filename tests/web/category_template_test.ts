@@ -49,6 +49,14 @@ Deno.test("a template has the columns and lists of a category, and the page reco
     sheet,
     'sqref="J2:J50001"><formula1>Lists!$B$1:$B$2</formula1>',
   );
+  // GTINs and values of lists are text; prices are numbers.
+  const [, text] = /<c r="A1" s="(\d+)"/.exec(sheet)!;
+  const formats = [...sheet.matchAll(/<col [^>]*/g)].map(([col]) => col);
+  const isText = (name: string) =>
+    formats[table.header.indexOf(name)].includes(`style="${text}"`);
+  assertEquals(["gtin", "attribute: material", "price"].map(isText), [
+    ...[true, true, false],
+  ]);
   // Where the schema of worksheets has them.
   assertEquals(/<\/sheetData>(<\w+)/.exec(sheet)?.[1], "<dataValidations");
 });

@@ -60,7 +60,7 @@ export const listAllCategories = endpoint({
   operation: "listAllCategories",
   title: "List categories",
   about: "The list as you sent it, in pages.",
-  parameters: [AFTER, LIMIT],
+  parameters: [CATEGORY_SEARCH, AFTER, LIMIT],
   answers: ["categories"],
 }, (exchange) => pageOfCategories(exchange));
 

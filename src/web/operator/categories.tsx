@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { ApiError, type Category, type Client } from "../../client/mod.ts";
 import { UnlessViewing } from "../ui/changing.tsx";
+import { plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { ErrorNote, Form, Title, useAction } from "../ui/components.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -13,7 +14,10 @@ const COLUMNS: readonly Column<Category>[] = [
   {
     label: "Rules",
     classes: "fill",
-    cell: ({ rule = [] }) => rule.map(ruleText).join(" · ") || "–",
+    cell: ({ rule = [] }) =>
+      rule.length === 0
+        ? "–"
+        : rule.map((one, i) => <div key={i}>{ruleText(one)}</div>),
   },
 ];
 
@@ -22,14 +26,10 @@ export function CategoriesView({ client }: { client: Client }) {
   const [isClosed, setClosed] = useState(false);
   const list = useRows(async (after, signal) => {
     const { categories, next } = await client
-      .listAllCategories({ after }, { signal });
+      .listAllCategories({ q, after }, { signal });
     setClosed(categories.closed ?? false);
     return { rows: categories.category ?? [], next };
-  }, [client]);
-  const rows =
-    list.rows?.filter(({ name }) =>
-      name.toLowerCase().includes(q.toLowerCase())
-    ) ?? [];
+  }, [client, q]);
   return (
     <>
       <Title>Categories</Title>
@@ -50,17 +50,19 @@ export function CategoriesView({ client }: { client: Client }) {
           onInput={(event) => setQ(event.currentTarget.value)}
         />
       </label>
-      {rows.length > 0 && (
+      {list.rows !== null && list.rows.length > 0 && (
         <Table
           label="Categories"
           columns={COLUMNS}
-          rows={rows}
+          rows={list.rows}
           keyOf={({ name }) => name}
         />
       )}
       <ListFoot
         list={list}
-        empty="There is no list: products may use any categories."
+        empty={q === ""
+          ? "There is no list: products may use any categories."
+          : "No category has this in its name."}
       />
     </>
   );
@@ -69,18 +71,18 @@ export function CategoriesView({ client }: { client: Client }) {
 /** Uploads a list of categories: first a check of the file, then the change. */
 function PutList({ client, onPut }: { client: Client; onPut: () => void }) {
   const [file, setFile] = useState<Blob | null>(null);
-  const [checked, setChecked] = useState(false);
+  const [step, setStep] = useState<"chosen" | "checked" | "put">("chosen");
   const { busy, error, run } = useAction();
   const send = async (dry_run: boolean) => {
-    setChecked(false);
+    setStep("chosen");
     const text = await file!.text();
     const type = text.trimStart().startsWith("{")
       ? "application/json"
       : "text/xml";
     const categories = new Blob([text], { type });
     await client.putCategories({ categories, dry_run });
-    if (dry_run) return setChecked(true);
-    onPut();
+    setStep(dry_run ? "checked" : "put");
+    if (!dry_run) onPut();
   };
   return (
     <Form class="card" onSubmit={() => run(() => send(true))}>
@@ -90,7 +92,7 @@ function PutList({ client, onPut }: { client: Client; onPut: () => void }) {
           aria-label="A list of categories, XML or JSON"
           accept=".xml,.json"
           onChange={({ currentTarget: { files } }) => {
-            setChecked(false);
+            setStep("chosen");
             setFile(files?.[0] ?? null);
           }}
         />
@@ -98,21 +100,34 @@ function PutList({ client, onPut }: { client: Client; onPut: () => void }) {
         <button
           type="button"
           class="main"
-          disabled={busy || !checked}
+          disabled={busy || step !== "checked"}
           onClick={() => run(() => send(false))}
         >
           Replace the list
         </button>
       </p>
-      {checked && (
+      {step !== "chosen" && (
         <p class="note good" role="status">
-          The list has no problems. “Replace the list” puts it into force.
+          {step === "put"
+            ? "The list is in force."
+            : "The list has no problems. “Replace the list” puts it into force."}
         </p>
       )}
-      {error && <ErrorNote error={error} />}
-      {error instanceof ApiError && error.details.length > 10 && (
-        <ProblemList details={error.details.slice(10)} more={error.more} />
-      )}
+      {error && <Refused error={error} />}
     </Form>
+  );
+}
+
+/** Why the list was refused: every problem, with its line. */
+function Refused({ error }: { error: Error }) {
+  if (!(error instanceof ApiError) || error.details.length === 0) {
+    return <ErrorNote error={error} />;
+  }
+  const { details, more } = error;
+  return (
+    <div class="note bad" role="alert">
+      <p>{plural(details.length + more, "problem")}.</p>
+      <ProblemList details={details} more={more} />
+    </div>
   );
 }

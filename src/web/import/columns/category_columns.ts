@@ -1,6 +1,7 @@
 /** The columns of a table for products of one category. */
 import type { Category } from "../../../client/mod.ts";
 import type { TemplateColumn } from "../read/workbook/book.ts";
+import { SCALAR_RULES, type ScalarField } from "../../../catalogue/fields.ts";
 import { ATTRIBUTE } from "./own_table.ts";
 
 /** Fields of every product. */
@@ -26,5 +27,15 @@ export function templateColumns(
     const column = field ?? ATTRIBUTE + attribute;
     if (!values.get(column)?.length) values.set(column, value);
   }
-  return [...values].map(([name, values]) => ({ name, values }));
+  return [...values].map(([name, values]) => ({
+    name,
+    values,
+    isNumber: isNumber(name),
+  }));
+}
+
+function isNumber(name: string): boolean {
+  if (!Object.hasOwn(SCALAR_RULES, name)) return false;
+  const { kind } = SCALAR_RULES[name as ScalarField].form;
+  return kind === "decimal" || kind === "integer";
 }

@@ -137,6 +137,11 @@ export function newBook(
 export interface TemplateColumn {
   name: string;
   values: readonly string[];
+  /**
+   * Whether its values are numbers. A spreadsheet program takes zeros off other
+   * values made of digits unless their cells are text.
+   */
+  isNumber: boolean;
 }
 
 /** The sheet with the products, and the hidden one with the lists of values. */
@@ -154,7 +159,6 @@ export function templateBook(columns: readonly TemplateColumn[]): ArrayBuffer {
   const book = utils.book_new();
   const header = columns.map(({ name }) => cellOf(name));
   utils.book_append_sheet(book, sheetOf([header]), PRODUCTS_SHEET);
-  if (lists.length === 0) return written(book);
   const longest = lists.reduce(
     (most, { values }) => Math.max(most, values.length),
     0,
@@ -172,25 +176,39 @@ export function templateBook(columns: readonly TemplateColumn[]): ArrayBuffer {
       `sqref="${cells}2:${cells}${LAST_ROW}"><formula1>${LISTS_SHEET}!` +
       `${list}$1:${list}$${column.values.length}</formula1></dataValidation>`;
   });
-  return withValidations(written(book), validations);
+  return withSheetXml(written(book), (xml) => {
+    // The header's cells are text.
+    const [, text] = /<c r="A1" s="(\d+)"/.exec(xml)!;
+    const formats = columns.map(({ isNumber }, i) =>
+      `<col min="${i + 1}" max="${i + 1}" width="16" ` +
+      `${isNumber ? "" : `style="${text}" `}customWidth="1"/>`
+    );
+    return xml
+      .replace(
+        "<sheetData>",
+        (data) => `<cols>${formats.join("")}</cols>${data}`,
+      )
+      .replace(
+        "</sheetData>",
+        (end) =>
+          `${end}<dataValidations count="${validations.length}">` +
+          `${validations.join("")}</dataValidations>`,
+      );
+  });
 }
 
 /**
- * Adds these validations to the first sheet, because the library cannot write
- * them (ECMA-376, part 1, 18.3.1.33).
+ * Changes the XML of the first sheet, because the library can write neither
+ * validations nor formats of columns (ECMA-376, part 1, 18.3.1).
  */
-function withValidations(
+function withSheetXml(
   bytes: ArrayBuffer,
-  validations: readonly string[],
+  change: (xml: string) => string,
 ): ArrayBuffer {
   const archive = CFB.read(new Uint8Array(bytes), { type: "array" });
   const sheet = CFB.find(archive, "sheet1.xml")!;
   const xml = new TextDecoder().decode(Uint8Array.from(sheet.content));
-  const all = `<dataValidations count="${validations.length}">` +
-    `${validations.join("")}</dataValidations>`;
-  const end = "</sheetData>";
-  const changed = xml.replace(end, () => end + all);
-  sheet.content = new TextEncoder().encode(changed);
+  sheet.content = new TextEncoder().encode(change(xml));
   sheet.size = sheet.content.length;
   const out = CFB.write(archive, { fileType: "zip", type: "array" });
   return Uint8Array.from(out as ArrayLike<number>).buffer;
