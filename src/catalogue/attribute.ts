@@ -40,6 +40,7 @@ import {
   EXPECTED,
   fieldCalled,
   LIST_NAMES,
+  type ProductFields,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -49,7 +50,7 @@ import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
-import { lockAgainstRemoval } from "../sellers/access.ts";
+import { lockAgainstRemoval, standingOf } from "../sellers/access.ts";
 import {
   isCheckedByRules,
   ruleFindings,
@@ -57,6 +58,7 @@ import {
 } from "./category_rules.ts";
 import { findList } from "./category_rows.ts";
 import { SYNTAX } from "./document_syntax.ts";
+import { priceJumpProblem } from "./price_jump.ts";
 import { isUnderReview, mayConcern } from "./review.ts";
 import { findPolicy, reviewChanges } from "./review_rows.ts";
 
@@ -140,6 +142,9 @@ async function writeUpdate(
       await refuseTakenSku(tx, seller, current, fields.sku);
     }
     const field = attribute as ScalarField;
+    if (field === "price" && read.expected === null) {
+      await refusePriceJump(tx, seller, current, fields);
+    }
     // Rules and review need all columns. The row is locked, so one read is
     // enough.
     let reading: Promise<Product[]> | undefined;
@@ -254,6 +259,17 @@ function refuseUnexpected(current: Product, expected: Expectation): void {
   if (problem === null) return;
   const details = [fieldDetail(problem, { sku: current.sku })];
   throw new ServiceError("changed_since", details[0].message, { details });
+}
+
+async function refusePriceJump(
+  tx: Tx,
+  seller: Caller,
+  current: Product,
+  fields: ProductFields,
+): Promise<void> {
+  const { priceJump } = await standingOf(tx, seller);
+  const problem = priceJumpProblem(current, fields, priceJump);
+  if (problem !== null) throw invalid(current, problem);
 }
 
 async function refuseTakenSku(

@@ -22,6 +22,7 @@ import { applyDifference } from "./difference.ts";
 import { expectationProblem } from "./expected.ts";
 import { changedSinceCheck, type Former } from "./former.ts";
 import type { PlanData } from "./load.ts";
+import { priceJumpProblem } from "./price_jump.ts";
 import { SkuReservations, type UsedBefore } from "./sku_reservations.ts";
 
 export interface PlannedProduct {
@@ -67,10 +68,16 @@ export function* planRows(
     suggestions: new Suggestions(),
   };
   const find = attributesOnly ? findStored : findTarget;
-  const { now } = loaded;
+  const { now, priceJump } = loaded;
   for (const row of rows) {
     const former = checked?.get(row.product);
-    planRow(plan, row, find(row, loaded), { reservations, former, rules, now });
+    planRow(plan, row, find(row, loaded), {
+      reservations,
+      former,
+      rules,
+      priceJump,
+      now,
+    });
     yield;
   }
   return plan;
@@ -80,10 +87,11 @@ function planRow(
   plan: Rows,
   row: DecodedProduct,
   target: Target,
-  { reservations, former, rules, now }: {
+  { reservations, former, rules, priceJump, now }: {
     reservations: SkuReservations;
     former: Former | null | undefined;
     rules: Rules | null;
+    priceJump: number | null;
     now: number;
   },
 ): void {
@@ -102,12 +110,12 @@ function planRow(
   const changed = former === undefined
     ? null
     : changedSinceCheck(current, former);
-  const found = [
-    ...problems,
-    ...unexpected,
-    ...beyond,
-    ...changed === null ? [] : [changed],
-  ];
+  const isExpected = row.expected.some(({ field }) => field === "price");
+  const jump = current === null || isExpected
+    ? null
+    : priceJumpProblem(current, fields, priceJump);
+  const found = [...problems, ...unexpected, ...beyond, changed, jump]
+    .filter((problem) => problem !== null);
   for (const detail of detailsOf(row, place, found)) {
     plan.problems.push(detail);
   }

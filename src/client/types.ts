@@ -53,6 +53,7 @@ export type DetailCode =
   | "too_old"
   | "not_found"
   | "unknown_id"
+  | "price_jump"
   | "bad_check_digit"
   | "bad_url"
   | "image_unavailable"
@@ -134,6 +135,7 @@ export type SellerAttribute =
   | "rate_limit"
   | "product_limit"
   | "image_quota"
+  | "price_jump"
   | "email"
   | "review";
 
@@ -783,6 +785,8 @@ export interface Account {
   product_limit: number | null;
   /** bytes; empty: the default */
   image_quota: number | null;
+  /** percent by which a price may change at once; empty: any */
+  price_jump: number | null;
   /** where notices are sent; empty: nowhere */
   email: string;
   /** when the seller unsubscribed from notices */
@@ -819,6 +823,8 @@ export interface Seller {
   product_limit: number | null;
   /** bytes; empty: the default */
   image_quota: number | null;
+  /** percent by which a price may change at once; empty: any */
+  price_jump: number | null;
   /** where notices are sent; empty: nowhere */
   email: string;
   /** when the seller unsubscribed from notices */

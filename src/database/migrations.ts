@@ -7,7 +7,7 @@
 import type { Deps } from "../deps.ts";
 import { DbError, type Query } from "./db.ts";
 import { SCHEMA } from "./schema.ts";
-import { createTables } from "./table.ts";
+import { addColumn, createTables } from "./table.ts";
 
 export interface Migration {
   name: string;
@@ -29,6 +29,10 @@ export const MIGRATIONS: readonly Migration[] = [
         ALTER TABLE products ADD COLUMN sale TEXT COLLATE "C";
         ${SALES_INDEX}`,
     },
+  },
+  {
+    name: "price_jump of sellers",
+    sql: addColumn("sellers", "price_jump", "integer?"),
   },
 ];
 

@@ -54,6 +54,8 @@ export const TABLES = {
       rate_limit: "integer?",
       product_limit: "integer?",
       image_quota: "integer?",
+      // percent; null: a price may change by any amount
+      price_jump: "integer?",
       // none, new, changes, or ending while reviews of its products are removed
       review: "text DEFAULT 'none'",
       created_at: "integer",

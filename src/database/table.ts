@@ -80,6 +80,17 @@ function createTable(table: Table, engine: Engine): string {
   ].join("\n");
 }
 
+/** SQL that adds a column, which is null or has a default, to a table. */
+export function addColumn(
+  table: string,
+  column: string,
+  type: Column,
+): EngineSql {
+  const write = (engine: Engine) =>
+    `ALTER TABLE ${table} ADD COLUMN ${column} ${columnType(type, engine)};`;
+  return { sqlite: write("sqlite"), postgres: write("postgres") };
+}
+
 function columnType(column: Column, engine: Engine): string {
   const [, type, nullable, more] = /^(\w+)(\??)([^]*)$/.exec(column)!;
   const notNull = nullable === "?" ? "" : " NOT NULL";

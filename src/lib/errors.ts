@@ -271,6 +271,12 @@ export const DETAIL_CODES = {
     meaning: "No product of the seller has this id.",
     remedy: "Address the product by its SKU, or leave `<id>` out to create it.",
   },
+  price_jump: {
+    meaning:
+      "The price changes by more percent than the seller's `price_jump` allows.",
+    remedy:
+      "Correct the price; or send it with the present price as `expected`, if the change is intended.",
+  },
   bad_check_digit: {
     meaning: "The GTIN's last digit does not match the others.",
     remedy: "Compare the GTIN with the package: a digit is wrong.",

@@ -90,7 +90,7 @@ export async function requireActive(tx: Tx, caller: Caller): Promise<void> {
   if (inactive !== null) throw inactive;
 }
 
-const STATUS = `SELECT status, review,
+const STATUS = `SELECT status, review, price_jump,
     (SELECT version FROM category_list WHERE id = 1) AS categories_version
   FROM sellers WHERE id = ? AND status <> 'removed'`;
 const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
@@ -158,6 +158,8 @@ export interface Standing {
   inactive: ServiceError | null;
   /** The review policy of its products. */
   review: ReviewPolicy;
+  /** The percent by which a price may change at once; null: any. */
+  priceJump: number | null;
   /**
    * The version of the marketplace's list of categories; null if there is none.
    */
@@ -177,6 +179,7 @@ export async function standingOf(
     {
       status: SellerStatus;
       review: StoredPolicy;
+      price_jump: number | null;
       categories_version: string | null;
     }
   >(
@@ -187,12 +190,14 @@ export async function standingOf(
     return {
       inactive: unauthorized(),
       review: "none",
+      priceJump: null,
       categoriesVersion: null,
     };
   }
   return {
     inactive: seller.status === "active" ? null : suspended(),
     review: policyOf(seller.review),
+    priceJump: seller.price_jump,
     categoriesVersion: seller.categories_version,
   };
 }

@@ -7,6 +7,9 @@
  */
 import { RATE_LIMIT_MAX } from "../lib/values.ts";
 
+/** The highest `price_jump`, in percent. */
+const PRICE_JUMP_MAX = 1_000_000;
+
 /** A resource that counts against a quota. */
 export type Resource =
   /** Stored products. */
@@ -32,6 +35,8 @@ export interface SellerLimit {
   label: string;
   /** The value in examples of answers; null: the default. */
   example: number | null;
+  /** What an empty value is called on the page; by default "default". */
+  unset?: string;
 }
 
 /** A limit of what is stored. */
@@ -79,6 +84,17 @@ export const SELLER_LIMITS = {
     example: null,
   },
   ...SELLER_QUOTAS,
+  price_jump: {
+    unit: "percent",
+    max: PRICE_JUMP_MAX,
+    about: "percent by which a price may change at once; empty: any",
+    meaning: "percent by which [a price may change at once]" +
+      "(prices.md#a-price-that-is-far-off); `0` allows no change without " +
+      "`expected`, an empty value any",
+    label: "Largest change of a price, in percent",
+    example: null,
+    unset: "any",
+  },
 } as const satisfies Record<string, SellerLimit>;
 
 export type LimitName = keyof typeof SELLER_LIMITS;
@@ -98,7 +114,7 @@ export type QuotaDefaults = Readonly<
   Record<typeof SELLER_QUOTAS[QuotaName]["setting"], number>
 >;
 
-/** A seller's own limits; null: the default setting. */
+/** A seller's own limits; null: the default setting, or no limit. */
 export type SellerLimits = Readonly<Record<LimitName, number | null>>;
 
 /** The limits in a row, without its other columns. */

@@ -30,6 +30,7 @@ function loaded(limit: number, ...skus: string[]): PlanData {
     categories: null,
     categoriesVersion: null,
     now: 1,
+    priceJump: null,
     quota: { limit, used: skus.length },
     byId: new Map(products.map((product) => [product.id, product])),
     bySku: new Map(products.map((product) => [product.sku, product])),

@@ -4,6 +4,7 @@ import {
   type BulkChange,
   bulkChangeProblem,
   productEffects,
+  withDoubts,
 } from "../../src/web/products/bulk.ts";
 import type { Product } from "../../src/client/mod.ts";
 import { boot, product } from "../support/app.ts";
@@ -79,6 +80,33 @@ Deno.test("an ambiguous number is refused, and a very different price is confirm
     "price 1.3990 EUR is 1299.00 EUR now. Is that correct?",
   ]]);
   assertEquals(to("1399"), [["1299.00 EUR", "1399.00 EUR", null]]);
+});
+
+Deno.test("a price beyond the seller's limit is confirmed first, and the stored one is expected", () => {
+  const price = { amount: "100", currency: "EUR" };
+  const products = ["A", "B"].map((sku) => ({
+    id: sku,
+    sku,
+    price,
+    images: [],
+  }));
+  for (
+    const change of [
+      { field: "price", how: "to", text: "150" },
+      { field: "price", how: "percent", text: "50" },
+    ] as const
+  ) {
+    const [a, b] = withDoubts(productEffects(products, change), ["B"]);
+    assertEquals([a.doubt, b.doubt], [
+      null,
+      "price 150.00 EUR is 100.00 EUR now. Is that correct?",
+    ]);
+    assertEquals(b.sent.price, {
+      amount: "150.00",
+      currency: "EUR",
+      expected: "100",
+    });
+  }
 });
 
 browserTest(

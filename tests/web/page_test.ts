@@ -1085,7 +1085,7 @@ test("the operator creates a seller, limits it, and creates and revokes keys", a
       key: "operator",
     });
     return text.includes(
-      "<product_limit>3</product_limit><image_quota/>" +
+      "<product_limit>3</product_limit><image_quota/><price_jump/>" +
         "<email>orders@initech.example</email><unsubscribed_at/>" +
         "<review>new</review>",
     );

@@ -111,6 +111,48 @@ test("an SKU typed here that another product has is confirmed first", async (ope
   assertEquals(tab.faults, []);
 });
 
+test("a price beyond the seller's limit is stored only if confirmed", async (openTab) => {
+  await using app = await boot({
+    config: { roles: ["api"], operatorKey: "op" },
+  });
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("M-5") + product("M-6"));
+  const limit = "/operator_api/sellers/acme/attribute/price_jump/50";
+  await app.call(limit, { method: "PUT", key: "op" });
+  const stored = async (sku: string) =>
+    (await app.client().getProduct({ sku_or_id: sku })).product.price!.amount;
+  await signIn(tab, app.url, app.key);
+  const rows = ["M-5;Mug;900,00;3;", "M-6;Bowl;950,00;7;"];
+  const retitled = product("M-5").replace(
+    /<title>.*<\/title>/,
+    "<title>Mug</title>",
+  );
+  await app.upload(
+    retitled + retitled.replace("M-5", "M-6").replace("Mug", "Bowl"),
+  );
+  await choose(page, csv(...rows), "stock.csv");
+  await click(page, "Check 2 products");
+  await page.getByText("would rise from 199 to 900 SEK").first().waitFor();
+  await click(page, "It is correct: change M-5");
+  await page.getByText("1 problem in 1 row.").waitFor();
+  await click(page, "Store 1, leave out 1");
+  await until(async () => await stored("M-5") === "900");
+  assertEquals(await stored("M-6"), "199");
+
+  // In the form, too.
+  await page.getByRole("link", { name: "Products", exact: true }).click();
+  await page.getByRole("link", { name: "M-6", exact: true }).click();
+  await page.locator("#field-price").fill("900");
+  await click(page, "Save");
+  await page.getByText("more than is allowed in one step").waitFor();
+  assertEquals(await stored("M-6"), "199");
+  await click(page, "Save");
+  await page.getByText("The product is saved.").waitFor();
+  assertEquals(await stored("M-6"), "900");
+  assertEquals(tab.faults, []);
+});
+
 test("a row's confirmation is asked again once one of its cells changes", async (openTab) => {
   await using app = await bootPage();
   await using tab = await openTab();

@@ -285,8 +285,15 @@ export function priceDoubt(
 ): string | null {
   return currency === stored.currency && !isManyTimes(amount, stored.amount)
     ? null
-    : `price ${amount} ${currency} is ${stored.amount} ${stored.currency} ` +
-      "now. Is that correct?";
+    : priceQuestion(
+      `${amount} ${currency}`,
+      `${stored.amount} ${stored.currency}`,
+    );
+}
+
+/** The question whether a price is correct; `now` is the stored one. */
+export function priceQuestion(price: string, now: string): string {
+  return `price ${price} is ${now} now. Is that correct?`;
 }
 
 function decimalSeparatorIn(number: string): DecimalSeparator {

@@ -62,6 +62,7 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   too_old: "is too long ago",
   not_found: "belongs to no product",
   unknown_id: "belongs to no product",
+  price_jump: "changes by much",
   bad_check_digit: "has a wrong digit",
   bad_url: "has an invalid address",
   image_unavailable: "cannot be downloaded",
@@ -79,6 +80,7 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
   changed_since: "Undo the rest; this product then stays as it is.",
   image_unavailable:
     "Open each address in a browser. It must show the image itself, without a sign-in or a redirect.",
+  price_jump: "Correct it, or confirm that it is right.",
   out_of_range: "Correct the number where it is wrong.",
   required: "Add it. Or store the others now, and this one later.",
   syntax: "Correct the text at this place.",

@@ -24,6 +24,7 @@ import {
   LIMIT_NAMES,
   type LimitName,
   SELLER_LIMITS,
+  type SellerLimit,
 } from "../../sellers/limits.ts";
 import { KeyList } from "../keys/keys.tsx";
 import { Refusals } from "../uploads/refusals.tsx";
@@ -90,6 +91,12 @@ async function loadSeller(
   return sellers[0];
 }
 
+/** What an empty value of a limit means. */
+function unsetOf(name: LimitName): string {
+  const { unset = "default" }: SellerLimit = SELLER_LIMITS[name];
+  return unset;
+}
+
 function Figures({ seller }: { seller: Seller }) {
   return (
     <dl class="figures card">
@@ -145,7 +152,7 @@ function Settings({ client, seller, onChanged }: {
             <input
               {...field(name)}
               inputMode="numeric"
-              placeholder="default"
+              placeholder={unsetOf(name)}
             />
           </span>
         ))}
@@ -164,7 +171,8 @@ function Settings({ client, seller, onChanged }: {
         <button type="submit" class="main" disabled={busy}>Save</button>
       </div>
       <p class="quiet">
-        An empty limit means the default of the settings.
+        An empty field means what it shows: “default” is the value of the
+        settings, “any” is no limit.
         {seller.unsubscribed_at && (
           <>
             {" "}The seller unsubscribed from mails on{" "}

@@ -2,7 +2,12 @@
 import type { Status } from "../../catalogue/fields.ts";
 import { PRICE_DIGITS } from "../../lib/values.ts";
 import type { Product, ProductAttributes } from "../../client/mod.ts";
-import { ambiguityProblem, decimalOf, priceDoubt } from "../lib/numbers.ts";
+import {
+  ambiguityProblem,
+  decimalOf,
+  priceDoubt,
+  priceQuestion,
+} from "../lib/numbers.ts";
 
 export type BulkChange =
   | { field: "price"; how: "to" | "by" | "percent"; text: string }
@@ -54,6 +59,19 @@ export function productEffects(
     .filter((effect) => effect !== null);
 }
 
+/** The effects, with a question about the price of each product in `skus`. */
+export function withDoubts(
+  effects: readonly ProductEffect[],
+  skus: readonly string[],
+): ProductEffect[] {
+  const doubtful = new Set(skus);
+  return effects.map((effect) => ({
+    ...effect,
+    doubt: effect.doubt ??
+      (doubtful.has(effect.sku) ? priceQuestion(effect.to, effect.from) : null),
+  }));
+}
+
 function effectOn(
   { id, sku = "", price, quantity, status }: Product,
   { field, how, text }: BulkChange,
@@ -81,12 +99,11 @@ function effectOn(
   const stored = scaled(price.amount)!;
   const from = amountText(stored);
   const amount = amountText(newPrice(stored, how, number, currency));
-  const expected = how === "to" ? undefined : price.amount;
   return {
     sku,
     from: `${from} ${currency}`,
     to: `${amount} ${currency}`,
-    sent: { id, price: { amount, currency, expected } },
+    sent: { id, price: { amount, currency, expected: price.amount } },
     doubt: priceDoubt(amount, currency, { amount: from, currency }),
   };
 }

@@ -168,17 +168,24 @@ export function conflictingFields(
     .filter((name) => mine.includes(name) && theirs.includes(name));
 }
 
-/** The document that changes these fields of a product, or creates one. */
+/**
+ * The document that changes these fields of a product, or creates one.
+ * `expectedPrice` is the present price if the change of the price is confirmed.
+ */
 export function productToSend(
   id: string | null,
   draft: Draft,
   changed: readonly string[],
+  expectedPrice?: string,
 ): SentProduct {
   const scalars = SCALAR_NAMES.filter((name) => changed.includes(name))
     .map((name) => [name, sentScalar(name, draft)]);
   const lists = LIST_NAMES.filter((name) => changed.includes(name))
     .map((name) => [name, sentItems(name, draft)]);
-  const fields = Object.fromEntries([...scalars, ...lists]);
+  const fields: SentProduct = Object.fromEntries([...scalars, ...lists]);
+  if (fields.price && expectedPrice !== undefined) {
+    fields.price = { ...fields.price, expected: expectedPrice };
+  }
   return id === null ? fields : { id, ...fields };
 }
 

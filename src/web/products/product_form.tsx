@@ -72,6 +72,8 @@ export function ProductForm({ client, product, onSaved }: {
   const [conflicts, setConflicts] = useState<readonly string[]>([]);
   /** The question about the price that was shown at the last attempt to save. */
   const [askedDoubt, setAskedDoubt] = useState<string | null>(null);
+  /** The price that the service refused because it changes by much. */
+  const [refusedPrice, setRefusedPrice] = useState<string | null>(null);
   const { busy, error, run } = useAction();
   /**
    * Merges the stored values into the draft; returns the conflicting fields.
@@ -117,7 +119,10 @@ export function ProductForm({ client, product, onSaved }: {
       return setRefused([SKU_TAKEN]);
     }
     try {
-      const sent = productToSend(product?.id ?? null, current, changed);
+      const { price } = current.scalars;
+      const expected = price === refusedPrice ? from.scalars.price : undefined;
+      const id = product?.id ?? null;
+      const sent = productToSend(id, current, changed, expected);
       const name = product === null
         ? `New ${sku}`
         : `Edit of ${sku}: ${describeChanges(current, from, changed)}`;
@@ -126,10 +131,16 @@ export function ProductForm({ client, product, onSaved }: {
         name: uploadName(name),
       });
       setFrom(current);
+      setRefusedPrice(null);
       dropUnsaved(id);
       onSaved(transaction_id, sku);
     } catch (failure) {
-      if (failure instanceof ApiError) setRefused(failure.details);
+      if (failure instanceof ApiError) {
+        setRefused(failure.details);
+        if (failure.details.some(({ code }) => code === "price_jump")) {
+          setRefusedPrice(current.scalars.price);
+        }
+      }
       throw failure;
     }
   };
@@ -196,6 +207,12 @@ export function ProductForm({ client, product, onSaved }: {
       {doubt !== null && doubt === askedDoubt && (
         <p class="note warn" role="alert">
           {capitalised(doubt)} Nothing is saved yet; “Save” stores it.
+        </p>
+      )}
+      {refusedPrice !== null && refusedPrice === draft.scalars.price && (
+        <p class="note warn" role="alert">
+          The price changes by more than is allowed in one step. Nothing is
+          saved yet; if it is right, “Save” stores it.
         </p>
       )}
       {conflicts.length > 0 && (

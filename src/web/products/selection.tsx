@@ -15,6 +15,7 @@ import {
   bulkChangeTitle,
   type ProductEffect,
   productEffects,
+  withDoubts,
 } from "./bulk.ts";
 import { saveFile } from "../lib/browser.ts";
 import {
@@ -111,7 +112,8 @@ function ChangeForm({ client, products, onDone }: {
       const outcome = effects.length === 0
         ? NOTHING
         : await dryRun(client, effects.map(({ sent }) => sent));
-      setPreview({ change, effects, outcome });
+      const jumps = field === "price" ? await priceJumps(client, effects) : [];
+      setPreview({ change, effects: withDoubts(effects, jumps), outcome });
     });
   };
   const store = ({ change, effects, outcome }: Preview) =>
@@ -223,6 +225,23 @@ async function dryRun(
       details: [...error.details],
     };
   }
+}
+
+/** The SKUs of products whose prices change by more than the seller's limit. */
+async function priceJumps(
+  client: Client,
+  effects: readonly ProductEffect[],
+): Promise<string[]> {
+  if (effects.length === 0) return [];
+  const { details = [] } = await dryRun(
+    client,
+    effects.map(({ sent }) => {
+      const { amount, currency } = sent.price!;
+      return { ...sent, price: { amount, currency } };
+    }),
+  );
+  return details.filter(({ code }) => code === "price_jump")
+    .map(({ sku }) => sku!);
 }
 
 /** The most effects that a preview lists. */

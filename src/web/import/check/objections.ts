@@ -4,7 +4,7 @@
  * such mistakes, not programs. They compare the file with the former values,
  * which a dry run with `show=former` returns.
  */
-import type { Detail, ImportResult } from "../../../client/mod.ts";
+import type { Detail, DetailCode, ImportResult } from "../../../client/mod.ts";
 import { isManyTimes, priceDoubt } from "../../lib/numbers.ts";
 import { productsIn } from "../read/xml.ts";
 import { type MappedTable, skuOfRow } from "../columns/sheet.ts";
@@ -36,10 +36,17 @@ interface KnownSkus {
   confirmed: ReadonlySet<string>;
 }
 
+const CONFIRMABLE: readonly DetailCode[] = [
+  "duplicate_sku",
+  "sku_taken",
+  "duplicate_product",
+  "out_of_range",
+  "price_jump",
+];
+
 /** Whether a person may confirm the product, so that it is stored. */
 export function mayBeConfirmed({ code }: Detail): boolean {
-  return ["duplicate_sku", "sku_taken", "duplicate_product", "out_of_range"]
-    .includes(code);
+  return CONFIRMABLE.includes(code);
 }
 
 /** The name of a row, for people. */

@@ -461,11 +461,14 @@ export function* makeDocument(
   { header, rows: all }: Table,
   mapping: ColumnMapping,
   rows: readonly number[],
+  /** By SKU, the present price that is sent beside the new one. */
+  expectedPrices: ReadonlyMap<string, string> = new Map(),
 ): SlicedWork<Blob> {
   const pieces = ['{"products":['];
   for (let from = 0; from < rows.length; from += STEP) {
     const products = rows.slice(from, from + STEP)
-      .map((row) => JSON.stringify(productOfRow(all[row], header, mapping)));
+      .map((row) => productOfRow(all[row], header, mapping))
+      .map((product) => JSON.stringify(withExpected(product, expectedPrices)));
     pieces.push((from === 0 ? "" : ",\n") + products.join(",\n"));
     yield;
   }
@@ -593,6 +596,17 @@ function productOfRow(
     attributes: attributes.length === 0 ? undefined : attributes,
     images,
   };
+}
+
+function withExpected(
+  product: SentProduct,
+  expectedPrices: ReadonlyMap<string, string>,
+): SentProduct {
+  const { sku, price } = product;
+  const expected = expectedPrices.get(sku ?? "");
+  return expected === undefined || price === undefined
+    ? product
+    : { ...product, price: { ...price, expected } };
 }
 
 /** Whether a value of `cellValues` clears its field. */

@@ -21,7 +21,7 @@ import {
   percentOf,
   rowValues,
 } from "../columns/spreadsheet.ts";
-import type { TableUpload } from "../send/upload_state.ts";
+import { NO_REFUSAL, type TableUpload } from "../send/upload_state.ts";
 import { problemsIn } from "../send/upload.ts";
 import { fieldLabel, problemTitle, remedyOf } from "../../lib/words.ts";
 import { readable } from "../../lib/texts.ts";
@@ -33,7 +33,10 @@ export interface TableProblem {
   row: number;
   /** The column's index, or a field without a column; null: the whole row. */
   column: number | ColumnField | null;
-  /** Whether the page, not the service, holds the row back. */
+  /**
+   * Whether the row is held back until a person confirms it: by the page, or by
+   * the service because its price changes by much.
+   */
   isHeldBack: boolean;
   /** A short text that all problems of this kind in this field share. */
   title: string;
@@ -50,9 +53,10 @@ export function problemSentence({ problem, title }: TableProblem): string {
 /** The problems in the order of the rows. */
 export function tableProblemsIn(current: TableUpload): TableProblem[] {
   const { sheet, rows, step } = current;
-  const heldBack = new Set(
-    step.name === "refused" ? step.refusal.heldBackProducts : [],
-  );
+  const { heldBackProducts, presentPrices } = step.name === "refused"
+    ? step.refusal
+    : NO_REFUSAL;
+  const heldBack = new Set(heldBackProducts);
   const unknown = new Map<number, Detail[]>();
   const tableProblems = problemsIn(current).flatMap(
     (problem): TableProblem[] => {
@@ -64,7 +68,8 @@ export function tableProblemsIn(current: TableUpload): TableProblem[] {
         unknown.set(row, [...unknown.get(row) ?? [], problem]);
         return [];
       }
-      const isHeldBack = heldBack.has(product!);
+      const isHeldBack = heldBack.has(product!) ||
+        problem.code === "price_jump" && presentPrices.has(problem.sku!);
       const ownProblem = isHeldBack || typeof column !== "number"
         ? null
         : ownWeightProblem(sheet, row, column);

@@ -331,15 +331,19 @@ export function forgetCheck(
   if (import_id !== null) client.cancelImport({ import_id }).catch(() => {});
 }
 
+/** The step after a dry run. */
+type CheckedStep = Step & ({ name: "ready" } | { name: "refused" });
+
 async function checkOutcome(
   client: Client,
   current: Upload,
   signal: AbortSignal,
 ): Promise<Step> {
   const whole = await dryRun(client, current, [], signal);
-  const step = await dryRunOutcome(client, whole, signal);
-  if (!mayObject(current)) return step;
+  const found = await dryRunOutcome(client, whole, signal);
+  if (!mayObject(current)) return found;
   const results = await resultsOf(client, whole.import_id, signal);
+  const step = withPresentPrices(found, results);
   const objections = pageObjections(current, results);
   if (objections.length === 0) return step;
   forgetCheck(client, { step });
@@ -353,6 +357,23 @@ async function checkOutcome(
   );
   const { import_id } = await dryRun(client, current, absent, signal);
   return { name: "refused", refusal: { ...refusal, import_id, absent } };
+}
+
+/** The step with the present price of each product with a `price_jump`. */
+function withPresentPrices(
+  step: CheckedStep,
+  results: readonly ImportResult[],
+): CheckedStep {
+  if (step.name === "ready") return step;
+  const { refusal } = step;
+  const presentPrices = new Map(
+    refusal.problems.filter(({ code }) => code === "price_jump")
+      .flatMap(({ product, sku }) => {
+        const price = results[product! - 1].former?.price?.amount;
+        return price === undefined ? [] : [[sku!, price] as const];
+      }),
+  );
+  return { name: "refused", refusal: { ...refusal, presentPrices } };
 }
 
 /** Whether the page compares the file with the stored products. */
@@ -427,7 +448,7 @@ async function dryRunOutcome(
   client: Client,
   checked: Import,
   signal: AbortSignal,
-): Promise<Step & ({ name: "ready" } | { name: "refused" })> {
+): Promise<CheckedStep> {
   const { import_id, status, products: counts, warnings } = checked;
   if (status === "completed") {
     return { name: "ready", counts, warnings, import_id };
@@ -442,6 +463,7 @@ async function dryRunOutcome(
     validCount: counts.total - refused,
     leftOutCount: refused,
     heldBackProducts: [],
+    presentPrices: NO_REFUSAL.presentPrices,
     import_id: isStorable ? import_id : null,
     absent: [],
   };
@@ -472,7 +494,7 @@ async function allProblems(
 
 /** The step with the page's own objections added. */
 function withObjections(
-  step: Step & ({ name: "ready" } | { name: "refused" }),
+  step: CheckedStep,
   objections: readonly Detail[],
 ): Step & { name: "refused" } {
   const refusal = approvedRefusal(step);
@@ -675,11 +697,14 @@ async function documentToSend(
   signal: AbortSignal,
 ): Promise<string | Blob> {
   if (current.kind === "table") {
-    const { sheet, rows } = current;
+    const { sheet, rows, expectedPrices } = current;
     const out = new Set(without);
     const sent = rows.filter((_, i) => !out.has(i + 1));
     const { table, mapping } = sheet;
-    const made = await runInSlices(makeDocument(table, mapping, sent), signal);
+    const made = await runInSlices(
+      makeDocument(table, mapping, sent, expectedPrices),
+      signal,
+    );
     signal.throwIfAborted();
     return made!;
   }

@@ -51,6 +51,8 @@ export interface Refusal {
    * them.
    */
   heldBackProducts: readonly number[];
+  /** The present prices, by SKU, of products with a detail `price_jump`. */
+  presentPrices: ReadonlyMap<string, string>;
   /** The dry run that can be stored; null if none can. */
   import_id: string | null;
   /** The numbers of products that this dry run leaves out. */
@@ -65,6 +67,7 @@ export const NO_REFUSAL: Refusal = {
   validCount: 0,
   leftOutCount: 0,
   heldBackProducts: [],
+  presentPrices: new Map(),
   import_id: null,
   absent: [],
 };
@@ -101,6 +104,11 @@ interface AnyUpload {
   stored: ReadonlyMap<string, string>;
   /** The SKUs of products that a person has confirmed. */
   confirmed: ReadonlySet<string>;
+  /**
+   * The present prices, by SKU, of products whose change of price a person has
+   * confirmed; sent as the expected price.
+   */
+  expectedPrices: ReadonlyMap<string, string>;
 }
 
 /** A document in XML or JSON, which may be edited. */
@@ -147,6 +155,7 @@ export function newUpload(fileName: string): AnyUpload {
     skusInFile: new Set(),
     stored: new Map(),
     confirmed: new Set(),
+    expectedPrices: new Map(),
   };
 }
 
@@ -203,10 +212,7 @@ export function applyChange(current: Upload, change: UploadChange): Upload {
         ? current
         : { ...current, sheet: change.sheet };
     case "confirmed":
-      return {
-        ...current,
-        confirmed: current.confirmed.union(new Set(change.skus)),
-      };
+      return applyConfirmation(current, change);
     case "left shown":
       return current.kind === "document"
         ? current
@@ -218,6 +224,23 @@ type ChangeOf<Name extends UploadChange["name"]> = Extract<
   UploadChange,
   { name: Name }
 >;
+
+function applyConfirmation(
+  current: Upload,
+  { skus }: ChangeOf<"confirmed">,
+): Upload {
+  const { step, confirmed, expectedPrices } = current;
+  const { presentPrices } = step.name === "refused" ? step.refusal : NO_REFUSAL;
+  const prices = skus.flatMap((sku) => {
+    const price = presentPrices.get(sku);
+    return price === undefined ? [] : [[sku, price] as const];
+  });
+  return {
+    ...current,
+    confirmed: confirmed.union(new Set(skus)),
+    expectedPrices: new Map([...expectedPrices, ...prices]),
+  };
+}
 
 const CORRECTED = { edited: true, corrected: true };
 
@@ -239,6 +262,9 @@ function applyCellChanges(
     sheet,
     changed,
     confirmed: current.confirmed.difference(new Set(unconfirmed)),
+    expectedPrices: new Map(
+      [...current.expectedPrices].filter(([sku]) => !unconfirmed.includes(sku)),
+    ),
     steps: inverse === null
       ? current.steps.slice(0, -1)
       : [...current.steps, inverse],
