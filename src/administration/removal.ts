@@ -1,9 +1,10 @@
 /**
  * Deletes the rows of removed sellers: a job of `administration/maintenance.ts`.
  * The remaining rows say what is left to do, so it continues after a crash.
- * Tombstones of products and the audit log stay.
+ * Tombstones of products and contacts, and the audit log stay.
  */
 import type { SellerKeys } from "../catalogue/product_rows.ts";
+import { removeContacts } from "../catalogue/contact_rows.ts";
 import { removeProducts } from "../catalogue/removal.ts";
 import type { Db, ReadWrite, Sql, Tx } from "../database/db.ts";
 import { belongsToOthers, deleteOwn } from "../database/old_rows.ts";
@@ -17,11 +18,12 @@ import { eachSeller } from "../sellers/each_seller.ts";
 type Portion = (tx: Tx, seller: SellerKeys) => Promise<number>;
 
 /**
- * Tables whose deletion does more: a product leaves a tombstone, an import is
- * stopped.
+ * Tables whose deletion does more: a product or a contact leaves a tombstone, an
+ * import is stopped.
  */
 const DELETED_FIRST: Readonly<Record<Going<"first">, Portion>> = {
   products: removeProducts,
+  contacts: removeContacts,
   imports: removeImports,
 };
 

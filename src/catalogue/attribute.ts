@@ -57,6 +57,8 @@ import {
   Suggestions,
 } from "./category_rules.ts";
 import { findList } from "./category_rows.ts";
+import { contactNamesIn, resolveContacts } from "./contact.ts";
+import { findContacts } from "./contact_rows.ts";
 import { SYNTAX } from "./document_syntax.ts";
 import { priceJumpProblem } from "./price_jump.ts";
 import { isUnderReview, mayConcern } from "./review.ts";
@@ -130,12 +132,16 @@ async function writeUpdate(
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
     if (read.expected !== null) refuseUnexpected(current, read.expected);
-    const { fields, problems } = applyPatch(
-      current,
+    const { patch, unknown } = await withContacts(
+      tx,
+      seller,
       patchOf(read, current),
-      tx.now(),
+      current,
     );
-    if (problems.length > 0) throw invalid(current, ...problems);
+    const { fields, problems } = applyPatch(current, patch, tx.now());
+    if (unknown.length + problems.length > 0) {
+      throw invalid(current, ...unknown, ...problems);
+    }
     if (use !== null) await storeKeyUse(tx, seller.no, {}, use);
     if (sameFields(current, fields)) return DONE;
     if (fields.sku !== current.sku) {
@@ -182,6 +188,20 @@ function patchOf({ change }: ReadUpdate, current: Product): ProductPatch {
   const changed = applyDifference(current, change);
   if ("problem" in changed) throw invalid(current, changed.problem);
   return { [field]: changed.value };
+}
+
+/** The patch with the stored value of a contact that it names. */
+async function withContacts(
+  tx: Tx,
+  { no }: Seller,
+  patch: ProductPatch,
+  current: Product,
+): Promise<ReturnType<typeof resolveContacts>> {
+  const names = contactNamesIn(patch);
+  const contacts = names.length === 0
+    ? null
+    : await findContacts(tx, no, names);
+  return resolveContacts(patch, current, contacts, new Suggestions());
 }
 
 /** The policy and the whole product; null if nothing is reviewed. */

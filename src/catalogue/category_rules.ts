@@ -6,6 +6,7 @@
 import type { DetailCode, FieldProblem } from "../lib/errors.ts";
 import { nearestNames } from "../lib/nearest_name.ts";
 import { quote } from "../lib/values.ts";
+import { asSent } from "./contact.ts";
 import { type DocumentSyntax, SYNTAX } from "./document_syntax.ts";
 import {
   type ProductFields,
@@ -341,7 +342,7 @@ function fieldFinding(
     );
   }
   if (name === "images" || values.size === 0) return null;
-  const value = String(after[name]);
+  const value = String(asSent(name, after[name]));
   if (values.has(value)) return null;
   const message = notAmong(value, category, values, suggestions);
   return finding(name, "not_in_list", message);

@@ -1,5 +1,6 @@
 /** Values that a seller expects a product to have before it is changed. */
 import type { FieldProblem } from "../lib/errors.ts";
+import { asSent } from "./contact.ts";
 import { EXPECTED, SCALAR_RULES, type ScalarField } from "./fields.ts";
 import { type Product, readScalar } from "./product.ts";
 import type { ReadResult } from "../lib/values.ts";
@@ -41,9 +42,9 @@ export function expectationProblem(
   const column = SCALAR_RULES[field].unit?.column;
   const present = column === undefined ? null : current[column];
   const isOfUnit = unit === null || unit === present;
-  if (current[field] === value && isOfUnit) return null;
-  const shown = [current[field] ?? "empty", present].filter((part) => part)
-    .join(" ");
+  const is = asSent(field, current[field]);
+  if (is === value && isOfUnit) return null;
+  const shown = [is ?? "empty", present].filter((part) => part).join(" ");
   return problemOfField(field, `is ${shown} now`);
 }
 

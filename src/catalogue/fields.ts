@@ -112,6 +112,8 @@ export interface FieldRule<V extends string | number | null>
    * A document may change it by a difference, in the XML attribute `CHANGE`.
    */
   difference?: ValueRule<number>;
+  /** The value is the name of a contact of the seller; see `contact.ts`. */
+  contact?: true;
   label: string;
   /** Names in other systems: lower case, without "_" and "-". */
   synonyms?: readonly string[];
@@ -127,6 +129,7 @@ interface Place {
   unit?: UnitRule;
   expectable?: true;
   difference?: ValueRule<number>;
+  contact?: true;
 }
 
 /**
@@ -283,7 +286,7 @@ export const SCALARS = {
   brand: optional(line(100), {
     group: "master data",
     label: "Brand",
-    synonyms: ["manufacturer", "vendor", "make"],
+    synonyms: ["vendor", "make"],
   }),
   mpn: optional(line(70), {
     group: "master data",
@@ -314,6 +317,25 @@ export const SCALARS = {
     attribute: false,
     synonyms: ["parent", "parentid", "itemgroupid", "groupid"],
   }),
+  manufacturer: optional(SKU, {
+    group: "master data",
+    // A column "Manufacturer" of most tables is the brand.
+    label: "Manufacturer contact",
+    contact: true,
+  }),
+  responsible_person: optional(SKU, {
+    group: "master data",
+    label: "Responsible person",
+    contact: true,
+    synonyms: ["euresponsibleperson", "authorisedrepresentative"],
+  }),
+  safety_text: optional(text(5_000), {
+    group: "texts",
+    label: "Safety text",
+    attribute: false,
+    verbatim: true,
+    synonyms: ["safetyinformation", "safetywarnings", "warning"],
+  }),
 };
 
 /** The fields with one text in XML and in an attribute update. */
@@ -325,6 +347,9 @@ export const SCALAR_RULES: Readonly<
 > = SCALARS as never;
 
 export const SCALAR_NAMES = Object.keys(SCALARS) as ScalarField[];
+
+/** The fields that name a contact. */
+export const CONTACT_FIELDS = ["manufacturer", "responsible_person"] as const;
 
 /** Attribute names of the attribute update. */
 export const ATTRIBUTE_NAMES = SCALAR_NAMES

@@ -19,6 +19,8 @@ import type { Product } from "./product.ts";
 import { hasLittleRoom, lockProductQuota } from "./product_quota.ts";
 import { portionsOf } from "../lib/steps.ts";
 import type { CategoryList } from "./category_rules.ts";
+import type { KnownContacts } from "./contact.ts";
+import { findContacts } from "./contact_rows.ts";
 import { dayOf } from "../lib/values.ts";
 import { findProducts, type Groups, waitForSkus } from "./product_rows.ts";
 
@@ -33,6 +35,8 @@ export interface PlanRequest {
    * The categories that the products get; undefined if rules are not checked.
    */
   categories?: readonly string[];
+  /** The names of contacts in the document; undefined: it names none. */
+  contacts?: readonly string[];
 }
 
 type LoadServices = Pick<Services, "config" | "deps" | "categories">;
@@ -50,6 +54,8 @@ export interface PlanData extends Standing {
   categories: CategoryList | null;
   /** The time of the plan, in Unix milliseconds. */
   now: number;
+  /** Null if the document names none. */
+  contacts: KnownContacts | null;
 }
 
 /** Reads the data for a dry run, or again after the write has locked it. */
@@ -59,13 +65,24 @@ export async function loadForPlan(
   wanted: PlanRequest,
 ): Promise<PlanData> {
   const { seller } = wanted;
-  const [standing, quota, found] = await Promise.all([
+  const [standing, quota, contacts, found] = await Promise.all([
     standingOf(sql, seller),
     quotaOf(sql, seller.no, "product_limit", services.config.productLimit),
+    contactsNamed(sql, wanted),
     findProducts(sql, seller.no, wanted),
   ]);
   const ruled = await ruledBy(sql, services, { standing, wanted, found });
-  return { ...standing, quota, ...ruled, now: services.deps.clock.now() };
+  const now = services.deps.clock.now();
+  return { ...standing, quota, contacts, ...ruled, now };
+}
+
+async function contactsNamed(
+  sql: Sql,
+  { seller, contacts = [] }: PlanRequest,
+): Promise<KnownContacts | null> {
+  return contacts.length === 0
+    ? null
+    : await findContacts(sql, seller.no, contacts);
 }
 
 /** Reads the products with the columns that category rules need. */
@@ -180,16 +197,17 @@ export async function loadLocked(
     quotaOf(tx, seller.no, "product_limit", config.productLimit);
   await lockAgainstRemoval(tx, seller.no);
   await waitForSkus(tx, seller.no, skus);
-  const [standing, images, used, quota, found] = await Promise.all([
+  const [standing, images, used, quota, contacts, found] = await Promise.all([
     standingOf(tx, seller),
     lockOrCreateImages(tx, seller.no, wanted.images, deps.ids.uuid),
     findKeyUse(tx, seller, use),
     readQuota(),
+    contactsNamed(tx, wanted),
     findProducts(tx, seller.no, wanted),
   ]);
   const ruled = await ruledBy(tx, services, { standing, wanted, found });
   const now = tx.now();
-  const locked = { ...standing, images, used, quota, ...ruled, now };
+  const locked = { ...standing, images, used, quota, contacts, ...ruled, now };
   const mayBeNew = skus.filter((sku) => !locked.bySku.has(sku)).length;
   if (!hasLittleRoom(quota, mayBeNew)) return locked;
   await lockProductQuota(tx, seller.no);

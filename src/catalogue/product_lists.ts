@@ -33,9 +33,8 @@ import {
 } from "./product_values.ts";
 import {
   type ChangeCursor,
-  changeHorizon,
-  type ChangePlace,
-  resumeCursor,
+  readChanges,
+  WITHIN,
 } from "../database/change_feed.ts";
 
 export interface ProductFilter {
@@ -330,49 +329,14 @@ export async function changedProducts(
   after: ChangeCursor,
   limit: number,
 ): Promise<ProductEvent[]> {
-  const { below, missing } = await changeHorizon(sql);
-  const { lacks, ...from } = resumeCursor(after, missing);
-  const range = { after: from, below, limit };
-  const changed = await placesAfter(sql, "products", range);
-  const deleted = await placesAfter(sql, "deleted_products", range);
-  const places = [...changed, ...deleted].sort(byPlace).slice(0, limit);
-  const last = places.at(-1);
-  if (last === undefined) return [];
-  const span = [from, last].flatMap(({ change, productId }) => [
-    change,
-    productId,
-  ]);
-  const events: ProductEvent[] = [
-    ...await productsWithin(sql, span),
-    ...await tombstonesWithin(sql, span),
-  ];
-  return events.sort((a, b) => byPlace(a.cursor, b.cursor))
-    .map((event) => ({ ...event, cursor: { ...event.cursor, lacks } }));
+  return await readChanges<ProductEvent>(sql, after, limit, {
+    tables: { products: "", deleted_products: "" },
+    within: async (span) => [
+      ...await productsWithin(sql, span),
+      ...await tombstonesWithin(sql, span),
+    ],
+  });
 }
-
-async function placesAfter(
-  sql: Sql,
-  table: "products" | "deleted_products",
-  { after, below, limit }: {
-    after: ChangePlace;
-    below: number;
-    limit: number;
-  },
-): Promise<ChangePlace[]> {
-  return await sql.all<ChangePlace>(
-    `SELECT change_no AS change, id AS "productId" FROM ${table}
-     WHERE (change_no, id) > (?, ?) AND change_no < ? ${inReach()}
-     ORDER BY change_no, id ${LIMIT}`,
-    [after.change, after.productId, below, limit],
-  );
-}
-
-function byPlace(a: ChangePlace, b: ChangePlace): number {
-  return a.change - b.change || (a.productId < b.productId ? -1 : 1);
-}
-
-/** The condition of changes after one place, up to another. */
-const WITHIN = "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)";
 
 export interface OwnedRow {
   ownerNo: number;
@@ -395,7 +359,7 @@ async function productsWithin(
   return rows.map((row) => ({
     product: toProduct(row),
     owner: ownerOf(row),
-    cursor: { change: row.change, productId: row.id },
+    cursor: { change: row.change, id: row.id },
   }));
 }
 
@@ -420,7 +384,7 @@ async function tombstonesWithin(
       deletedAt: row.deletedAt,
       owner: ownerOf(row),
     },
-    cursor: { change: row.change, productId: row.id },
+    cursor: { change: row.change, id: row.id },
   }));
 }
 

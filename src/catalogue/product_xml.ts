@@ -3,7 +3,8 @@
  * uploaded again; values that only the service sets are XML attributes.
  */
 import { imageFile, type ShownImage } from "../images/image.ts";
-import type { ProductImage } from "./fields.ts";
+import { type Contact, contactIn } from "./contact.ts";
+import { CONTACT_FIELDS, type ProductImage } from "./fields.ts";
 import { fieldNodes, scalarNodes } from "./field_nodes.ts";
 import { type Former, FORMER_FIELDS } from "./former.ts";
 import { afterSaleSteps } from "./asked_prices.ts";
@@ -14,15 +15,26 @@ import { saleState } from "./sale.ts";
 import type { Owner, Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 
+/** What a product refers to, and when it is shown. */
+export interface Shown {
+  /** The state of each image by URL. */
+  images: ReadonlyMap<string, ShownImage>;
+  /**
+   * The contents of contacts, by id; if given, the product shows its contacts
+   * whole instead of their names.
+   */
+  contacts?: ReadonlyMap<string, Contact>;
+  /** Unix milliseconds. */
+  now: number;
+}
+
 /**
- * A `<product>` with the fields that have a value, as it is at `now` (Unix
- * milliseconds). `images` has the state of each image by URL; `owner`, if given,
- * is named in the product.
+ * A `<product>` with the fields that have a value, as it is at `now`; `owner`,
+ * if given, is named in it.
  */
 export function productNode(
   product: Product,
-  images: ReadonlyMap<string, ShownImage>,
-  now: number,
+  { images, contacts, now }: Shown,
   owner?: Owner,
 ): XmlNode {
   const node: XmlNode = {
@@ -32,10 +44,24 @@ export function productNode(
     id: product.id,
     ...fieldNodes(product, (image) => imageNode(image, images.get(image.url))),
   };
+  for (const field of CONTACT_FIELDS) {
+    const stored = product[field];
+    if (stored !== null) node[field] = contactNode(stored, contacts);
+  }
   if (product.sale !== null) showSale(node, product, now);
   node.lowest_price = lowestPriceNode(product, now);
   node.review = reviewNode(product);
   return node;
+}
+
+/** The name of a contact, or the whole contact. */
+function contactNode(
+  stored: string,
+  contacts?: ReadonlyMap<string, Contact>,
+): string | XmlNode {
+  const { id, name } = contactIn(stored);
+  const contact = contacts?.get(id);
+  return contact === undefined ? name : { "@name": name, ...contact };
 }
 
 /** The former values of a product as a dry run shows them. */

@@ -16,6 +16,7 @@ import { quote } from "../lib/values.ts";
 import type { Warning } from "./warnings.ts";
 import { ruleFindings, type Rules, Suggestions } from "./category_rules.ts";
 import { SYNTAX } from "./document_syntax.ts";
+import { type KnownContacts, resolveContacts } from "./contact.ts";
 import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
 import { applyDifference } from "./difference.ts";
@@ -62,11 +63,13 @@ export function* planRows(
 ): RowWork<Rows> {
   const reservations = new SkuReservations(loaded, rows, before);
   const plan: Rows = { problems: [], products: [], warnings: [] };
+  const suggestions = new Suggestions();
   const rules = loaded.categories && {
     list: loaded.categories,
     syntax: SYNTAX[form],
-    suggestions: new Suggestions(),
+    suggestions,
   };
+  const { contacts } = loaded;
   const find = attributesOnly ? findStored : findTarget;
   const { now, priceJump } = loaded;
   for (const row of rows) {
@@ -76,6 +79,8 @@ export function* planRows(
       former,
       rules,
       priceJump,
+      contacts,
+      suggestions,
       now,
     });
     yield;
@@ -87,10 +92,12 @@ function planRow(
   plan: Rows,
   row: DecodedProduct,
   target: Target,
-  { reservations, former, rules, priceJump, now }: {
+  { reservations, former, rules, contacts, suggestions, priceJump, now }: {
     reservations: SkuReservations;
     former: Former | null | undefined;
     rules: Rules | null;
+    contacts: KnownContacts | null;
+    suggestions: Suggestions;
     priceJump: number | null;
     now: number;
   },
@@ -103,8 +110,17 @@ function planRow(
   const { current } = target;
   const place = { product: row.product, sku: row.sku ?? current?.sku };
   const reservation = reservations.reserve(row, current);
-  const { patch, beyond } = withDifferences(row, current);
-  const { fields, problems } = applyPatch(current, patch, now, row.unread);
+  const { patch: named, beyond } = withDifferences(row, current);
+  const { patch, unknown } = resolveContacts(
+    named,
+    current,
+    contacts,
+    suggestions,
+  );
+  const unread = unknown.length === 0
+    ? row.unread
+    : new Set([...row.unread, ...unknown.map(({ field }) => field)]);
+  const { fields, problems } = applyPatch(current, patch, now, unread);
   const unexpected = row.expected
     .flatMap((expected) => expectationProblem(current, expected) ?? []);
   const changed = former === undefined
@@ -114,13 +130,13 @@ function planRow(
   const jump = current === null || isExpected
     ? null
     : priceJumpProblem(current, fields, priceJump);
-  const found = [...problems, ...unexpected, ...beyond, changed, jump]
+  const found = [...problems, ...unexpected, ...beyond, ...unknown, changed, jump]
     .filter((problem) => problem !== null);
   for (const detail of detailsOf(row, place, found)) {
     plan.problems.push(detail);
   }
   const ruled = rules &&
-    ruleFindings({ before: current, after: fields, unread: row.unread }, rules);
+    ruleFindings({ before: current, after: fields, unread }, rules);
   if (ruled !== null) {
     for (const detail of detailsOf(row, place, ruled.problems)) {
       plan.problems.push(detail);

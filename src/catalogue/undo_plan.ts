@@ -6,6 +6,7 @@ import type { Detail } from "../lib/errors.ts";
 import type { RowWork } from "../lib/steps.ts";
 import { quote } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
+import { asSent } from "./contact.ts";
 import type { Availability, ProductFields } from "./fields.ts";
 import {
   availabilityAt,
@@ -308,5 +309,5 @@ function nowIs(product: Product, field: UndoField): string {
   const value = product[field];
   if (value === null) return "; it is empty now";
   if (typeof value === "object" || field === "price") return "";
-  return `; it is ${quote(`${value}`)} now`;
+  return `; it is ${quote(`${asSent(field, value)}`)} now`;
 }

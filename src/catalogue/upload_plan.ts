@@ -20,6 +20,7 @@ import { type KnownOfPart, type PlannedProduct, planRows } from "./row_plan.ts";
 import { withoutRefused } from "./valid_products.ts";
 import type { Warning } from "./warnings.ts";
 import { isCheckedByRules } from "./category_rules.ts";
+import { contactNamesIn } from "./contact.ts";
 
 /** An upload that was read and whose images were probed. */
 export interface Draft extends KnownOfPart {
@@ -127,6 +128,7 @@ export function productsNamedIn(
   if (missing.length > 0) fields?.add("quantity");
   const meetsRules = fields === null || [...fields].some(isCheckedByRules);
   return {
+    contacts: [...new Set(rows.flatMap(({ patch }) => contactNamesIn(patch)))],
     categories: meetsRules
       ? rows.flatMap(({ patch }) => patch.categories ?? [])
       : undefined,

@@ -11,6 +11,8 @@ import type {
   Backlog,
   Categories,
   Category,
+  ContactChange,
+  ContactEntry,
   DatabaseServer,
   DeliveredEvent,
   Delivery,
@@ -20,6 +22,7 @@ import type {
   DryRun,
   ErrorCode,
   FailingWebhook,
+  FollowedProduct,
   Hour,
   Import,
   ImportResult,
@@ -641,6 +644,72 @@ export interface Operations {
   ): Promise<{ triggers: TriggerMeaning[] }>;
 
   /**
+   * List contacts. In the order of their names.
+   *
+   * `GET /seller_api/contacts`
+   */
+  listContacts(
+    input?: {
+      /** the <next> of an earlier page, to continue after it */
+      after?: string;
+      /** entries of a page, 1 to 250; default: 50 */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      contacts: ContactEntry[];
+      /** the value of ?after= for the next page */
+      next?: string;
+    }
+  >;
+
+  /**
+   * Read a contact. As it was stored.
+   *
+   * `GET /seller_api/contacts/:name`
+   */
+  getContact(input: {
+    /** the name of a mapping or contact */
+    name: string;
+  }, options?: CallOptions): Promise<{ contact: ContactEntry }>;
+
+  /**
+   * Store a contact. Stores who answers for products, under a name of 1 to 64 characters: products name it as `<manufacturer>` or `<responsible_person>`. A contact with the same name gets the new content, also for the products that name it. At most 1000 are stored.
+   *
+   * `PUT /seller_api/contacts/:name`
+   */
+  putContact(input: {
+    /** the name of a mapping or contact */
+    name: string;
+    /** or a document that is encoded already */
+    contact: {
+      /** the name or trade name */
+      company: string;
+      /** with the number */
+      street: string;
+      postal_code?: string | null;
+      city: string;
+      /** the code of ISO 3166-1, as in SE */
+      country: string;
+      /** needed without a URL */
+      email?: string | null;
+      /** needed without an email address */
+      url?: string | null;
+    } | Encoded;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
+   * Delete a contact. It cannot be named any more; products that name it keep it. Its name is free at once, for another contact.
+   *
+   * `DELETE /seller_api/contacts/:name`
+   */
+  deleteContact(input: {
+    /** the name of a mapping or contact */
+    name: string;
+  }, options?: CallOptions): Promise<{ success: boolean }>;
+
+  /**
    * List mappings. In the order of their names.
    *
    * `GET /seller_api/mappings`
@@ -656,7 +725,7 @@ export interface Operations {
    * `GET /seller_api/mappings/:name`
    */
   getMapping(input: {
-    /** a mapping's name */
+    /** the name of a mapping or contact */
     name: string;
   }, options?: CallOptions): Promise<{ mapping: Mapping }>;
 
@@ -666,7 +735,7 @@ export interface Operations {
    * `PUT /seller_api/mappings/:name`
    */
   putMapping(input: {
-    /** a mapping's name */
+    /** the name of a mapping or contact */
     name: string;
     /** or a document that is encoded already */
     mapping: {
@@ -683,7 +752,7 @@ export interface Operations {
    * `DELETE /seller_api/mappings/:name`
    */
   deleteMapping(input: {
-    /** a mapping's name */
+    /** the name of a mapping or contact */
     name: string;
   }, options?: CallOptions): Promise<{ success: boolean }>;
 
@@ -838,7 +907,7 @@ export interface Operations {
   }>;
 
   /**
-   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change. The outcome of an image is a change, too. A deleted product has deleted_at, and only its id and SKU. seller_id never changes, even if the seller is renamed. Every page that is not empty has a <next>, which never expires: store it, and send it as after in the next request. With wait, an empty page has one, too: that of the request.
+   * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change. The outcome of an image is a change, too. A deleted product has deleted_at, and only its id and SKU. Contacts are whole. seller_id never changes, even if the seller is renamed. Every page that is not empty has a <next>, which never expires: store it, and send it as after in the next request. With wait, an empty page has one, too: that of the request.
    *
    * `GET /operator_api/products`
    */
@@ -854,7 +923,28 @@ export interface Operations {
     options?: CallOptions,
   ): Promise<
     {
-      products: Product[];
+      products: FollowedProduct[];
+      /** the value of ?after= for the next page */
+      next?: string;
+    }
+  >;
+
+  /**
+   * Follow the contacts. The latest state of each contact of all sellers, in the order of change. A deleted contact has deleted_at, and only its id, seller and name. A change of a contact does not change the products that name it. Every page that is not empty has a <next>, which never expires: store it, and send it as after in the next request.
+   *
+   * `GET /operator_api/contacts`
+   */
+  followContacts(
+    input?: {
+      /** the <next> of an earlier page, to continue after it */
+      after?: string;
+      /** entries of a page, 1 to 250; default: 50 */
+      limit?: number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    {
+      contacts: ContactChange[];
       /** the value of ?after= for the next page */
       next?: string;
     }
@@ -1384,9 +1474,11 @@ export interface Entries {
   getHistory: PriceChange;
   listDeliveries: LoggedDelivery;
   listEvents: DeliveredEvent;
+  listContacts: ContactEntry;
   listCategories: Category;
   listRefusals: Refusal;
-  followProducts: Product;
+  followProducts: FollowedProduct;
+  followContacts: ContactChange;
   listSellers: Seller;
   listSellerDeliveries: LoggedDelivery;
   listReviews: ReviewedProduct;
@@ -1500,6 +1592,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
   },
   listEvents: { path: "/seller_api/events", pages: "events" },
   listTriggers: { path: "/seller_api/triggers" },
+  listContacts: { path: "/seller_api/contacts", pages: "contacts" },
+  getContact: { path: "/seller_api/contacts/:name" },
+  putContact: {
+    method: "PUT",
+    path: "/seller_api/contacts/:name",
+    sends: "contact",
+  },
+  deleteContact: { method: "DELETE", path: "/seller_api/contacts/:name" },
   listMappings: { path: "/seller_api/mappings" },
   getMapping: { path: "/seller_api/mappings/:name" },
   putMapping: {
@@ -1522,6 +1622,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
   getAccount: { path: "/seller_api/account" },
   ingestEvent: { method: "POST", path: "/operator_api/events", sends: "event" },
   followProducts: { path: "/operator_api/products", pages: "products" },
+  followContacts: { path: "/operator_api/contacts", pages: "contacts" },
   listSellers: { path: "/operator_api/sellers", pages: "sellers" },
   addSeller: { method: "POST", path: "/operator_api/sellers", sends: "seller" },
   putSellerAttribute: {

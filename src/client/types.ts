@@ -35,6 +35,7 @@ export type DetailCode =
   | "not_in_list"
   | "attribute_required"
   | "unknown_category"
+  | "unknown_contact"
   | "not_a_date"
   | "not_one_line"
   | "not_allowed"
@@ -127,7 +128,9 @@ export type AttributeName =
   | "weight"
   | "handling_days"
   | "condition"
-  | "status";
+  | "status"
+  | "manufacturer"
+  | "responsible_person";
 
 export type SellerAttribute =
   | "name"
@@ -214,6 +217,9 @@ export type SentProduct = {
   parent_sku?: string | null;
   /** a lower price between two times */
   sale?: SentSale | null;
+  manufacturer?: string | null;
+  responsible_person?: string | null;
+  safety_text?: string | null;
   categories?: string[] | null;
   attributes?: ProductAttribute[] | null;
   images?: ProductImage[] | null;
@@ -424,6 +430,8 @@ export type ProductAttributes = {
   status?: "active" | "paused" | null;
   /** a lower price between two times */
   sale?: SentSale | null;
+  manufacturer?: string | null;
+  responsible_person?: string | null;
 } & ({ id: string } | { sku: string });
 
 export interface Import {
@@ -564,6 +572,9 @@ export interface Product {
   parent_sku?: string | null;
   /** a lower price between two times */
   sale?: Sale;
+  manufacturer?: string | null;
+  responsible_person?: string | null;
+  safety_text?: string | null;
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
@@ -655,6 +666,23 @@ export interface TriggerMeaning {
   example: unknown;
 }
 
+export interface ContactEntry {
+  name: string;
+  updated_at: string;
+  /** the name or trade name */
+  company: string;
+  /** with the number */
+  street: string;
+  postal_code?: string | null;
+  city: string;
+  /** the code of ISO 3166-1, as in SE */
+  country: string;
+  /** needed without a URL */
+  email?: string | null;
+  /** needed without an email address */
+  url?: string | null;
+}
+
 export interface MappedColumn {
   name: string;
   /** the field, as in an upload; empty: the column is left out */
@@ -692,6 +720,9 @@ export interface CategoryRule {
     | "weight"
     | "handling_days"
     | "parent_sku"
+    | "manufacturer"
+    | "responsible_person"
+    | "safety_text"
     | "images";
   /** the name of the attribute that the rule concerns */
   attribute?: string;
@@ -812,6 +843,94 @@ export interface Account {
   source_addresses: string[];
 }
 
+export type NamedContact = {
+  name?: string;
+  /** the name or trade name */
+  company: string;
+  /** with the number */
+  street: string;
+  postal_code?: string | null;
+  city: string;
+  /** the code of ISO 3166-1, as in SE */
+  country: string;
+  /** needed without a URL */
+  email?: string | null;
+  /** needed without an email address */
+  url?: string | null;
+} | "none";
+
+export interface FollowedProduct {
+  /** only in answers; ignored in requests */
+  created_at?: string;
+  /** only in answers; ignored in requests */
+  updated_at?: string;
+  /** only in answers; ignored in requests */
+  seller?: string;
+  /** only in answers; ignored in requests */
+  seller_id?: string;
+  /** only in answers; ignored in requests */
+  deleted_at?: string;
+  id: string;
+  sku?: string;
+  title?: string;
+  description?: string | null;
+  price?: {
+    amount: string;
+    /** the price's currency code of ISO 4217, as in SEK */
+    currency: string;
+  };
+  compare_at_price?: string | null;
+  vat_rate?: string | null;
+  quantity?: number | null;
+  availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
+  available_at?: string | null;
+  gtin?: string | null;
+  brand?: string | null;
+  mpn?: string | null;
+  weight?: {
+    value: number;
+    /** the unit, grams, as in g */
+    unit: "g";
+  } | null;
+  handling_days?: number | null;
+  condition?: "new" | "refurbished" | "used" | null;
+  status?: "active" | "paused" | null;
+  parent_sku?: string | null;
+  manufacturer?: NamedContact;
+  responsible_person?: NamedContact;
+  safety_text?: string | null;
+  categories?: string[];
+  attributes?: ProductAttribute[];
+  images?: ProductImage[];
+  /** the lowest price of the days before the current price began; ignored in requests */
+  lowest_price?: LowestPrice;
+  /** the review, if there is one; ignored in requests */
+  review?: ProductReview;
+}
+
+export interface ContactChange {
+  /** only if it was deleted */
+  deleted_at?: string;
+  /** a new one when the name is used again after a deletion */
+  id?: string;
+  seller?: string;
+  seller_id?: string;
+  name: string;
+  updated_at?: string;
+  /** the name or trade name */
+  company?: string;
+  /** with the number */
+  street?: string;
+  postal_code?: string | null;
+  city?: string;
+  /** the code of ISO 3166-1, as in SE */
+  country?: string;
+  /** needed without a URL */
+  email?: string | null;
+  /** needed without an email address */
+  url?: string | null;
+}
+
 export interface Seller {
   id: string;
   name: string;
@@ -893,6 +1012,9 @@ export interface ReviewedProduct {
   parent_sku?: string | null;
   /** a lower price between two times */
   sale?: Sale;
+  manufacturer?: string | null;
+  responsible_person?: string | null;
+  safety_text?: string | null;
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];

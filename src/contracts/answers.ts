@@ -18,6 +18,7 @@ import {
 } from "../webhooks/webhook.ts";
 import { REVIEW_POLICIES } from "../sellers/review_policy.ts";
 import { LISTED_REASONS } from "../reviews/reasons.ts";
+import { CONTACT_PARTS } from "../catalogue/contact.ts";
 import { CATEGORIES, CATEGORY } from "../categories/document.ts";
 import { MAPPING_PARTS } from "../sellers/mappings.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
@@ -34,6 +35,7 @@ import {
 import { SELLER_STATUSES } from "../sellers/seller.ts";
 import {
   DOCUMENTS,
+  FOLLOWED_PRODUCT,
   FORMER,
   NETWORK_LIST,
   READ_PRODUCT,
@@ -379,6 +381,30 @@ const MAPPING = named(
   ...MAPPING_PARTS,
 );
 
+const CONTACT = named(
+  "contact_entry",
+  one("name", STRING),
+  one("updated_at", TIME),
+  ...CONTACT_PARTS,
+);
+
+/** A contact that was stored, changed or deleted; deleted ones have no parts. */
+const CONTACT_CHANGE: Shape<XmlNode> = {
+  type: "contact_change",
+  attributes: {
+    deleted_at: { form: { kind: "time" }, about: "only if it was deleted" },
+  },
+  content: [
+    // Optional, because the list of a seller has the same type.
+    maybe("id", UUID, "a new one when the name is used again after a deletion"),
+    maybe("seller", STRING),
+    maybe("seller_id", UUID),
+    one("name", STRING),
+    maybe("updated_at", TIME),
+    ...CONTACT_PARTS.map((part) => ({ ...part, min: 0 })),
+  ],
+};
+
 const ERROR = named(
   "service_error",
   one("code", word(Object.keys(ERRORS)), listOf(ERRORS)),
@@ -653,6 +679,12 @@ export const ANSWERS = {
     one("retried", COUNT, "image references that are tried again"),
   ],
   product: [one("product", READ_PRODUCT)],
+  // First, because one type in the schema is for both lists of products: here a
+  // contact may be whole.
+  followed_products: [
+    one("products", elements(many("product", FOLLOWED_PRODUCT))),
+    NEXT,
+  ],
   products: [one("products", elements(many("product", READ_PRODUCT))), NEXT],
   changes: [one("changes", elements(many("change", PRICE_CHANGE))), NEXT],
   success: [one("success", BOOLEAN)],
@@ -708,6 +740,14 @@ export const ANSWERS = {
     NEXT,
     PARTIAL,
   ],
+  contact: [one("contact", CONTACT)],
+  // First, because one type in the schema is for both lists, and here more may
+  // be missing.
+  contact_changes: [
+    one("contacts", elements(many("contact", CONTACT_CHANGE))),
+    NEXT,
+  ],
+  contacts: [one("contacts", elements(many("contact", CONTACT))), NEXT],
   mapping: [one("mapping", MAPPING)],
   mappings: [one("mappings", elements(many("mapping", MAPPING)))],
   audit: [one("audit", elements(many("entry", AUDIT_ENTRY))), NEXT],
@@ -769,6 +809,7 @@ export type DetailsNode = Written<typeof DETAILS>;
 export type WarningNode = Written<typeof WARNING>;
 export type WarningsNode = Written<typeof WARNINGS>;
 export type RefusalNode = Written<typeof REFUSAL>;
+export type ContactNode = Written<typeof CONTACT>;
 export type MappingNode = Written<typeof MAPPING>;
 export type WebhookNode = Written<typeof WEBHOOK>;
 export type LoggedDeliveryNode = Written<typeof LOGGED_DELIVERY>;

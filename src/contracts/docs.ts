@@ -29,7 +29,11 @@ export const REFERENCE_PAGES = [
     "Uploads and imports",
     /^\/seller_api\/(bulk_|imports)/,
   ),
-  referencePageOf("api-products", "Products", /^\/seller_api\/products/),
+  referencePageOf(
+    "api-products",
+    "Products and contacts",
+    /^\/seller_api\/(products|contacts)/,
+  ),
   referencePageOf(
     "api-webhooks",
     "Webhooks and events",
@@ -43,7 +47,7 @@ export const REFERENCE_PAGES = [
   referencePageOf(
     "api-catalogue",
     "Operator: events and catalogue",
-    /^\/operator_api\/(events|products)/,
+    /^\/operator_api\/(events|products|contacts)/,
   ),
   referencePageOf(
     "api-sellers",

@@ -30,6 +30,7 @@ import { CATEGORIES } from "../categories/document.ts";
 import { REASON_PARTS, REVIEWS } from "../reviews/decision.ts";
 import { REASONS } from "../reviews/reasons.ts";
 import { REVIEW_STATES, REVIEWED_FIELDS } from "../catalogue/review.ts";
+import { CONTACT, CONTACT_PARTS, namesContact } from "../catalogue/contact.ts";
 import { MAPPING } from "../sellers/mappings.ts";
 import { SELLER } from "../sellers/names.ts";
 import { SCOPES } from "../sellers/scopes.ts";
@@ -55,16 +56,26 @@ import {
 } from "../xml/shapes.ts";
 
 /**
- * Where a field occurs: in an answer, in an upload, or in `bulk_attributes`.
+ * Where a field occurs: in an answer, in the operator's feed, in an upload, or
+ * in `bulk_attributes`.
  */
-type Use = "read" | "upload" | "attributes";
+type Use = "read" | "feed" | "upload" | "attributes";
+
+/** A contact whole, or only its name. */
+const NAMED_CONTACT: Shape<XmlNode> = {
+  type: "named_contact",
+  attributes: { name: { form: { kind: "string" } } },
+  content: CONTACT_PARTS,
+  orText: true,
+};
 
 function scalar(field: ScalarField, use: Use): Child {
+  if (use === "feed" && namesContact(field)) return maybe(field, NAMED_CONTACT);
   const { form, clears, unit, expectable, difference } = SCALAR_RULES[field];
   const content: TextForm = clears ? { ...form, empty: true } : form;
   const attributes: Record<string, Attribute> = {};
   if (unit !== undefined) attributes[unit.name] = unitAttribute(unit, !clears);
-  if (expectable && use !== "read") {
+  if (expectable && isSent(use)) {
     attributes[EXPECTED] = {
       form: content,
       about:
@@ -124,6 +135,10 @@ const ATTRIBUTE: Shape = {
     name: { form: lineForm(TEXT_LIMITS.attributeName), required: true },
   },
 };
+
+function isSent(use: Use): boolean {
+  return use === "upload" || use === "attributes";
+}
 
 /** The list in an answer. */
 function list(name: ListField, shape: Shape): Child {
@@ -224,7 +239,7 @@ function product(
   use: Use,
   more: readonly Child[] = [],
 ): Shape<XmlNode> {
-  const sends = use !== "read";
+  const sends = isSent(use);
   const listOf = sends ? sentList : list;
   return {
     type,
@@ -285,14 +300,26 @@ const SENT_ATTRIBUTES: Shape<XmlNode> = {
 };
 
 /**
- * The operator's feed names the seller of a product and the time of its
- * deletion.
+ * Attributes of a product for operators, and of one that was deleted.
  */
+const OWNED = readOnly(["seller", "seller_id", "deleted_at"]);
+
 export const READ_PRODUCT = product(
   "read_product",
-  readOnly(["seller", "seller_id", "deleted_at"]),
+  OWNED,
   one("id", UUID),
   "read",
+);
+
+/**
+ * A product in the operator's feed, which names its seller and has its contacts
+ * whole.
+ */
+export const FOLLOWED_PRODUCT = product(
+  "followed_product",
+  OWNED,
+  one("id", UUID),
+  "feed",
 );
 
 /** A stored product as a dry run shows it. */
@@ -352,6 +379,7 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
       CATEGORIES,
       MEANING,
       MAPPING,
+      CONTACT,
       EVENT,
     ]
       .map(({ name, shape }) => [name, shape as Shape<XmlNode>]),

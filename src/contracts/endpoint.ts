@@ -47,6 +47,7 @@ export interface Documentation {
       | "seller"
       | "key"
       | "mapping"
+      | "contact"
       | "reviews"
       | "reasons"
       | "categories"
@@ -114,7 +115,10 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   id: { about: "a delivery's id", idOf: "delivery" },
   folder: { about: "the first two digits of the SHA-256" },
   file: { about: "the SHA-256, a dot and the type" },
-  name: { about: "a mapping's name; percent-encode special characters" },
+  name: {
+    about:
+      "the name of a mapping or contact; percent-encode special characters",
+  },
   chapter: { about: "the chapter's name, as in /docs" },
   signature: { about: "the signature of a link in a mail" },
   version: { about: "a hash of the files of the page" },

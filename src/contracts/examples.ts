@@ -136,6 +136,15 @@ export const MAPPING_EXAMPLE = `<mapping>
   <values><value field="currency">SEK</value></values>
 </mapping>`;
 
+export const CONTACT_EXAMPLE = `<contact>
+  <company>Kockums Jernverk AB</company>
+  <street>Bruksgatan 3</street>
+  <postal_code>372 38</postal_code>
+  <city>Ronneby</city>
+  <country>SE</country>
+  <email>safety@kockums.example</email>
+</contact>`;
+
 const RIGHTS = `<scopes><scope>products</scope></scopes>
 <networks><network>192.0.2.0/28</network></networks>
 <expires_at>2027-12-01T08:00:00.000Z</expires_at>`;
@@ -238,9 +247,17 @@ ${LIMITS}
 
 const OWNER = `seller="acme" seller_id="${ID}"`;
 
-export const FEED_EXAMPLE = service(
+const FEED = service(
   `<products>
-${indented(product(` ${OWNER}`))}
+${
+    indented(product(
+      ` ${OWNER}`,
+      `
+  <manufacturer name="kockums">
+${indented(CONTACT_EXAMPLE.split("\n").slice(1, -1).join("\n"))}
+  </manufacturer>`,
+    ))
+  }
   <product ${OWNER} deleted_at="${AT}">
     <id>${DELETED_ID}</id>
     <sku>MUG-9</sku>
@@ -253,6 +270,13 @@ const MAPPING = MAPPING_EXAMPLE.replace(
   "<mapping>",
   `<mapping>
   <name>price list</name>
+  <updated_at>${AT}</updated_at>`,
+);
+
+const CONTACT = CONTACT_EXAMPLE.replace(
+  "<contact>",
+  `<contact>
+  <name>kockums</name>
   <updated_at>${AT}</updated_at>`,
 );
 
@@ -366,6 +390,7 @@ ${indented(importRecord(""))}
     "<retried>1</retried>",
   ),
   product: service(product()),
+  followed_products: FEED,
   products: service(
     `<products>\n${indented(product())}\n</products>`,
     `<next>${PRODUCT_ID}</next>`,
@@ -509,6 +534,28 @@ ${indented(indented(RIGHTS))}
 </refusals>`,
     `<next>${ID}</next>`,
   ),
+  contact: service(CONTACT),
+  contact_changes: service(
+    `<contacts>
+${
+      indented(CONTACT.replace(
+        "<contact>",
+        `<contact>
+  <id>${ID}</id>
+  <seller>acme</seller>
+  <seller_id>${ID}</seller_id>`,
+      ))
+    }
+  <contact deleted_at="${AT}">
+    <id>${DELETED_ID}</id>
+    <seller>acme</seller>
+    <seller_id>${ID}</seller_id>
+    <name>old supplier</name>
+  </contact>
+</contacts>`,
+    `<next>2042-${DELETED_ID}</next>`,
+  ),
+  contacts: service(`<contacts>\n${indented(CONTACT)}\n</contacts>`),
   mapping: service(MAPPING),
   mappings: service(`<mappings>\n${indented(MAPPING)}\n</mappings>`),
   audit: service(

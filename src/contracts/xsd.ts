@@ -231,13 +231,14 @@ function answerGroups(): Child[][] {
   for (const children of Object.values<readonly Child[]>(ANSWERS)) {
     const { name } = children[0];
     const former = groups.get(name);
-    groups.set(
-      name,
-      former === undefined ? [...children] : [
-        ...former,
-        ...children.slice(1).map((child) => ({ ...child, min: 0 })),
-      ],
-    );
+    if (former === undefined) {
+      groups.set(name, [...children]);
+      continue;
+    }
+    for (const child of children.slice(1)) {
+      const isKnown = former.some(({ name }) => name === child.name);
+      if (!isKnown) former.push({ ...child, min: 0 });
+    }
   }
   return [...groups.values()];
 }

@@ -4,7 +4,14 @@
  */
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { CHANGE_HORIZON } from "./change_numbers.ts";
-import { type ChangeHorizon, DbError, type Sql } from "./db.ts";
+import {
+  type ChangeHorizon,
+  DbError,
+  inReach,
+  LIMIT,
+  type Param,
+  type Sql,
+} from "./db.ts";
 
 /** How far the changes can be read in a transaction. */
 export async function changeHorizon(sql: Sql): Promise<ChangeHorizon> {
@@ -22,7 +29,8 @@ export async function changeHorizon(sql: Sql): Promise<ChangeHorizon> {
 /** A place in the order of change; later changes follow it. */
 export interface ChangePlace {
   change: number;
-  productId: string;
+  /** The id of the row. */
+  id: string;
 }
 
 /** How far a client of the feed has read. */
@@ -37,7 +45,7 @@ export interface ChangeCursor extends ChangePlace {
 /** Before the first change. */
 export const FIRST_CHANGE: ChangeCursor = {
   change: -1,
-  productId: BEFORE_ALL_IDS,
+  id: BEFORE_ALL_IDS,
 };
 
 /**
@@ -54,4 +62,61 @@ export function resumeCursor(
   const from = isBack ? lacks!.since : place;
   if (missing.length === 0) return from;
   return { ...from, lacks: { servers: missing, since: lacks?.since ?? place } };
+}
+
+/** A change with its place. */
+export interface Placed {
+  cursor: ChangeCursor;
+}
+
+/** Where changes of one kind are stored. */
+export interface ChangeSource<E> {
+  /** The numbered tables; by each a condition of its rows, with a leading AND. */
+  tables: Readonly<Record<string, string>>;
+  /** Reads the changes `WITHIN` a span. */
+  within(span: readonly Param[]): Promise<E[]>;
+}
+
+/**
+ * The condition of changes after one place, up to another: the four parameters
+ * of a span. The rows are those of `p`.
+ */
+export const WITHIN =
+  "(change_no, p.id) > (?, ?) AND (change_no, p.id) <= (?, ?)";
+
+/**
+ * The changes after `after`, in their order, up to the horizon. A change puts a
+ * row at the end, and no change appears below the horizon, so a reader misses
+ * none.
+ */
+export async function readChanges<E extends Placed>(
+  sql: Sql,
+  after: ChangeCursor,
+  limit: number,
+  { tables, within }: ChangeSource<E>,
+): Promise<E[]> {
+  const { below, missing } = await changeHorizon(sql);
+  const { lacks, ...from } = resumeCursor(after, missing);
+  const places: ChangePlace[] = [];
+  for (const [table, condition] of Object.entries(tables)) {
+    const found = await sql.all<ChangePlace>(
+      `SELECT change_no AS change, id FROM ${table}
+       WHERE (change_no, id) > (?, ?) AND change_no < ? ${condition}
+         ${inReach()}
+       ORDER BY change_no, id ${LIMIT}`,
+      [from.change, from.id, below, limit],
+    );
+    // bounded: two tables
+    places.push(...found);
+  }
+  const last = places.sort(byPlace).slice(0, limit).at(-1);
+  if (last === undefined) return [];
+  const span = [from, last].flatMap(({ change, id }) => [change, id]);
+  const changes = await within(span);
+  return changes.sort((a, b) => byPlace(a.cursor, b.cursor))
+    .map((change) => ({ ...change, cursor: { ...change.cursor, lacks } }));
+}
+
+function byPlace(a: ChangePlace, b: ChangePlace): number {
+  return a.change - b.change || (a.id < b.id ? -1 : 1);
 }

@@ -17,7 +17,8 @@
  *
  * No numbered row may be deleted without another that has a later number:
  * readers would not learn of it, and on SQLite the last number could be used
- * again. So a deleted product leaves a row in `deleted_products` for ever.
+ * again. So a deleted product leaves a row in `deleted_products` for ever, and
+ * a deleted contact one in `deleted_contacts`.
  *
  * Both raise `n` at the start if the numbers (on SQLite: the times) would
  * otherwise be behind those of the stored rows: the database may have been
@@ -34,15 +35,31 @@ function numberOf(xid: string): string {
   return `n + ${NUMBERS} * ${xid}::text::bigint`;
 }
 
+/**
+ * The tables with numbered rows, by the column with the time of the change. All
+ * numbers are in an index; of `contacts`, those of rows that are not deleted.
+ */
+const NUMBERED = [
+  { table: "products", time: "updated_at" },
+  { table: "deleted_products", time: "deleted_at" },
+  { table: "contacts", time: "updated_at", where: "deleted_at IS NULL" },
+  { table: "deleted_contacts", time: "deleted_at" },
+] as const;
+
+function whereOf(numbered: typeof NUMBERED[number]): string {
+  return "where" in numbered ? `WHERE ${numbered.where}` : "";
+}
+
 /** The last stored change with its time; no row if there is none. */
 const LAST = `SELECT change_no, at FROM (
-    SELECT change_no, updated_at AS at FROM (
-      SELECT change_no, updated_at FROM products
-      ORDER BY change_no DESC LIMIT 1) AS product
-    UNION ALL
-    SELECT change_no, deleted_at FROM (
-      SELECT change_no, deleted_at FROM deleted_products
-      ORDER BY change_no DESC LIMIT 1) AS tombstone
+    ${
+  NUMBERED.map((numbered) => {
+    const { table, time } = numbered;
+    return `SELECT change_no, at FROM (
+      SELECT change_no, ${time} AS at FROM ${table} ${whereOf(numbered)}
+      ORDER BY change_no DESC LIMIT 1) AS last_of_${table}`;
+  }).join("\n    UNION ALL\n    ")
+}
   ) AS stored ORDER BY change_no DESC LIMIT 1`;
 
 /** Numbers per millisecond on SQLite. */
@@ -56,10 +73,13 @@ export function changeAfter(last: number, now: number): Change {
 
 export const SQLITE_CHANGES = {
   /** The next number must be greater than this. */
-  last: `SELECT MAX(n,
-       COALESCE((SELECT MAX(change_no) FROM products), 0),
-       COALESCE((SELECT MAX(change_no) FROM deleted_products), 0)) AS last
-     FROM change_counter`,
+  last: `SELECT MAX(n, ${
+    NUMBERED.map((numbered) =>
+      `COALESCE((SELECT MAX(change_no) FROM ${numbered.table} ${
+        whereOf(numbered)
+      }), 0)`
+    ).join(", ")
+  }) AS last FROM change_counter`,
   raise: `UPDATE change_counter SET n = latest.n
      FROM (SELECT ${NUMBERS_A_MS} * MAX(changed_at, at) AS n, change_no
            FROM change_counter, (${LAST})) AS latest

@@ -7,15 +7,70 @@
 import type { Deps } from "../deps.ts";
 import { DbError, type Query } from "./db.ts";
 import { SCHEMA } from "./schema.ts";
-import { addColumn, createTables } from "./table.ts";
+import { addColumn, createTables, type Engine, type EngineSql } from "./table.ts";
 
 export interface Migration {
   name: string;
   sql: Query;
 }
 
-const SALES_INDEX = "CREATE INDEX products_sales ON products " +
-  "(seller_no, sale_at, id) WHERE sale_at IS NOT NULL;";
+const CONTACT_TABLES = createTables([
+  {
+    name: "contacts",
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      name: "text",
+      change_no: "integer",
+      updated_at: "integer",
+      deleted_at: "integer?",
+      unneeded_since: "integer?",
+      content: "text",
+    },
+    key: "seller_no, id",
+    refersTo: { sellers: "seller_no" },
+    indexes: {
+      contacts_name: "UNIQUE (seller_no, name) WHERE deleted_at IS NULL",
+      contacts_changes: "(change_no, id) WHERE deleted_at IS NULL",
+      contacts_deleted: "(seller_no, id) WHERE deleted_at IS NOT NULL",
+    },
+  },
+  {
+    name: "deleted_contacts",
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      seller_id: "text",
+      seller_name: "text",
+      name: "text",
+      deleted_at: "integer",
+      change_no: "integer",
+    },
+    key: "seller_no, id",
+    indexes: { deleted_contacts_changes: "(change_no, id)" },
+  },
+]);
+
+const CONTACT_INDEXES = [
+  "manufacturer",
+  "responsible_person",
+].map((column) =>
+  `CREATE INDEX products_${column} ON products (seller_no, ${column}) ` +
+  `WHERE ${column} IS NOT NULL;\n`
+).join("");
+
+const CONTACT_COLUMNS = ["manufacturer", "responsible_person", "safety_text"]
+  .map((column) => addColumn("products", column, "text?"));
+
+function contactsSql(engine: Engine): string {
+  const columns = CONTACT_COLUMNS.map((sql) => sql[engine]);
+  return [...columns, CONTACT_INDEXES, CONTACT_TABLES[engine]].join("\n");
+}
+
+const CONTACTS: EngineSql = {
+  sqlite: contactsSql("sqlite"),
+  postgres: contactsSql("postgres"),
+};
 
 export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema", sql: createTables(SCHEMA) },
@@ -34,6 +89,7 @@ export const MIGRATIONS: readonly Migration[] = [
     name: "price_jump of sellers",
     sql: addColumn("sellers", "price_jump", "integer?"),
   },
+  { name: "contacts", sql: CONTACTS },
 ];
 
 /** Statements that fail where a table or column of the schema is missing. */

@@ -215,6 +215,9 @@ export const TABLES = {
       mpn: "text?",
       brand: "text?",
       parent_sku: "text?",
+      // the id and the name of a contact; see catalogue/contact.ts
+      manufacturer: "text?",
+      responsible_person: "text?",
       // null: not reviewed
       review_state: "text?",
       // the time at which the state began
@@ -236,11 +239,17 @@ export const TABLES = {
       images: "text",
       attributes: "text",
       description: "text?",
+      safety_text: "text?",
     },
     key: "seller_no, id",
     refersTo: { sellers: "seller_no" },
     indexes: {
       products_sku: "UNIQUE (seller_no, sku)",
+      // for the deletion of contacts that no product names
+      products_manufacturer:
+        "(seller_no, manufacturer) WHERE manufacturer IS NOT NULL",
+      products_responsible_person:
+        "(seller_no, responsible_person) WHERE responsible_person IS NOT NULL",
       // Not unique: all changes of one transaction on PostgreSQL have the same
       // number.
       products_changes: {
@@ -281,6 +290,61 @@ export const TABLES = {
     kept: {
       bound:
         "one row for each product that was deleted, for the operator's feed",
+    },
+    onSellerRemoval: "never",
+  },
+
+  /**
+   * Contacts of sellers, which products name. A deleted one stays as long as a
+   * product names it, or an undo may need it.
+   */
+  contacts: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      name: "text",
+      change_no: "integer",
+      updated_at: "integer",
+      deleted_at: "integer?",
+      // the time from which no product has named the deleted contact
+      unneeded_since: "integer?",
+      // JSON
+      content: "text",
+    },
+    key: "seller_no, id",
+    refersTo: { sellers: "seller_no" },
+    indexes: {
+      contacts_name: "UNIQUE (seller_no, name) WHERE deleted_at IS NULL",
+      contacts_changes: "(change_no, id) WHERE deleted_at IS NULL",
+      contacts_deleted: "(seller_no, id) WHERE deleted_at IS NOT NULL",
+    },
+    // A deleted contact goes when no product has named it for long enough:
+    // catalogue/contact_retention.ts.
+    kept: {
+      bound: "1,000 for each seller, each at most 16 KiB; deleted ones while " +
+        "a product names them, and `SELLER_UNDO_DAYS` and a day longer",
+    },
+    onSellerRemoval: "first",
+  },
+
+  /**
+   * Tombstones of contacts, with the seller's name, as in `deleted_products`.
+   */
+  deleted_contacts: {
+    columns: {
+      seller_no: "integer",
+      id: "id",
+      seller_id: "text",
+      seller_name: "text",
+      name: "text",
+      deleted_at: "integer",
+      change_no: "integer",
+    },
+    key: "seller_no, id",
+    indexes: { deleted_contacts_changes: "(change_no, id)" },
+    kept: {
+      bound:
+        "one row for each contact that was deleted, for the operator's list",
     },
     onSellerRemoval: "never",
   },

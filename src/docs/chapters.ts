@@ -27,6 +27,7 @@ import products from "./products.md" with { type: "text" };
 import quickStart from "./quick-start.md" with { type: "text" };
 import reliability from "./reliability.md" with { type: "text" };
 import review from "./review.md" with { type: "text" };
+import safety from "./safety.md" with { type: "text" };
 import scaling from "./scaling.md" with { type: "text" };
 import security from "./security.md" with { type: "text" };
 import spreadsheet from "./spreadsheet.md" with { type: "text" };
@@ -56,6 +57,7 @@ export const CHAPTER_GROUPS: readonly ChapterGroup[] = [
       { name: "imports", text: imports },
       { name: "prices", text: prices },
       { name: "products", text: products },
+      { name: "safety", text: safety },
       { name: "spreadsheet", text: spreadsheet },
       { name: "errors", text: errors },
       { name: "json", text: json },

@@ -16,6 +16,13 @@ import {
   getResponsesSchema,
   getSecurityContact,
 } from "./handlers/contract_endpoints.ts";
+import {
+  deleteContact,
+  followContacts,
+  getContact,
+  listContacts,
+  putContact,
+} from "./handlers/contact_endpoints.ts";
 import { ingestEvent, listEvents } from "./handlers/event_endpoints.ts";
 import {
   beginImport,
@@ -157,6 +164,10 @@ const FOR_SELLERS = sellerRoutes("/seller_api", {
   "POST /webhooks/:trigger/deliveries/:id/replay": ["webhooks", replayDelivery],
   "GET /events": ["webhooks", listEvents],
   "GET /triggers": ["any", listTriggers],
+  "GET /contacts": ["products", listContacts],
+  "GET /contacts/:name": ["products", getContact],
+  "PUT /contacts/:name": ["products", putContact],
+  "DELETE /contacts/:name": ["products", deleteContact],
   "GET /mappings": ["products", listMappings],
   "GET /mappings/:name": ["products", getMapping],
   "PUT /mappings/:name": ["products", putMapping],
@@ -174,6 +185,7 @@ const FOR_SELLERS = sellerRoutes("/seller_api", {
 const FOR_OPERATORS = routes("operator", "/operator_api", {
   "POST /events": ingestEvent,
   "GET /products": followProducts,
+  "GET /contacts": followContacts,
   "GET /sellers": listSellers,
   "POST /sellers": addSeller,
   "PUT /sellers/:seller/attribute/:seller_attribute/:value": putSellerAttribute,

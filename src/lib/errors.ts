@@ -193,6 +193,11 @@ export const DETAIL_CODES = {
     remedy:
       "Use a name of `GET /seller_api/categories`; the message has the nearest.",
   },
+  unknown_contact: {
+    meaning: "The seller has no contact of this name.",
+    remedy:
+      "Use the name of a contact, or store it first with `PUT /seller_api/contacts/:name`; the message has the nearest.",
+  },
   not_a_date: {
     meaning: "The value is not a date (YYYY-MM-DD) or not a time in ISO 8601.",
     remedy: "Write a date as `2026-12-01`, a time as `2026-12-01T08:00:00Z`.",

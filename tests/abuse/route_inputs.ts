@@ -3,6 +3,7 @@
  * largest that it accepts. A test compares the table with the routes.
  */
 import {
+  CONTACT_EXAMPLE,
   EVENT_EXAMPLE,
   MAPPING_EXAMPLE,
   MEANING_EXAMPLE,
@@ -257,6 +258,16 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
     of("/categories?q=absent", { what: "an absent name" }),
   ],
   "GET /seller_api/categories/:category": [of("/categories/Category%201")],
+  "GET /seller_api/contacts": [longest("/contacts?limit=250")],
+  "GET /seller_api/contacts/:name": [of("/contacts/c-1")],
+  "PUT /seller_api/contacts/:name": [
+    of((_, n) => `/contacts/c-${n % 1_000}`, {
+      body: (_, n) => LONG_CONTACT.replace("<city>", `<city>${n} `),
+    }),
+  ],
+  "DELETE /seller_api/contacts/:name": [
+    of((_, n) => `/contacts/c-${n % 1_000}`),
+  ],
   "GET /seller_api/mappings": [of("/mappings")],
   "GET /seller_api/mappings/:name": [of("/mappings/m-1")],
   "PUT /seller_api/mappings/:name": [
@@ -288,6 +299,7 @@ const OTHER_INPUTS: Readonly<Record<string, Inputs>> = {
     }),
   ],
   "GET /operator_api/products": [inOperatorsApi("/products?limit=250")],
+  "GET /operator_api/contacts": [inOperatorsApi("/contacts?limit=250")],
   "GET /operator_api/sellers": [inOperatorsApi("/sellers?limit=250")],
   "POST /operator_api/sellers": [
     inOperatorsApi("/sellers", {
@@ -385,6 +397,14 @@ const OTHER_INPUTS: Readonly<Record<string, Inputs>> = {
   ],
   "GET /.well-known/security.txt": [at("/.well-known/security.txt")],
 };
+
+/** A contact with long texts, of which one is short. */
+export const LONG_CONTACT = CONTACT_EXAMPLE
+  .replace(/<company>[^<]*/, `<company>${"\u{1F600}".repeat(200)}`)
+  .replace(
+    "</contact>",
+    `<url>https://example.com/${"u".repeat(1_900)}</url></contact>`,
+  );
 
 /** A mapping of 30 KB. */
 export const LONG_MAPPING = MAPPING_EXAMPLE.replace(

@@ -2,7 +2,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { OPERATOR, type Service } from "../support/service.ts";
 import { products } from "./attacker.ts";
-import { LONG_MAPPING, ruledCategories } from "./route_inputs.ts";
+import { CONTACTS_LIMIT } from "../../src/catalogue/contact.ts";
+import { LONG_CONTACT, LONG_MAPPING, ruledCategories } from "./route_inputs.ts";
 
 export interface Stage {
   url: string;
@@ -104,6 +105,9 @@ export async function prepareStage(service: Service): Promise<Stage> {
   );
   for (let n = 0; n < EVENTS; n++) {
     await call("POST", "/seller_api/webhooks/order_paid/test");
+  }
+  for (let n = 0; n < CONTACTS_LIMIT; n++) {
+    await call("PUT", `/seller_api/contacts/c-${n}`, LONG_CONTACT);
   }
   for (let n = 0; n < MAPPINGS; n++) {
     await call("PUT", `/seller_api/mappings/m-${n}`, LONG_MAPPING);

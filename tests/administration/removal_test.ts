@@ -19,6 +19,7 @@ import {
 } from "../../src/images/storage/open.ts";
 import { type Clock, systemClock, systemDeps } from "../../src/deps.ts";
 import type { SellerKeys } from "../../src/catalogue/product_rows.ts";
+import { CONTACT_EXAMPLE } from "../../src/contracts/examples.ts";
 import { sellerByName } from "../../src/sellers/seller_rows.ts";
 import { sweepEndedReviews } from "../../src/reviews/policy.ts";
 import { sweepRemovedSellers } from "../../src/administration/removal.ts";
@@ -94,6 +95,14 @@ async function fill(app: TestApp, hostUrl: string): Promise<Answer> {
     method: "PUT",
     body: "<mapping/>",
   });
+  for (const name of ["kept", "deleted"]) {
+    const stored = await app.call(`/seller_api/contacts/${name}`, {
+      method: "PUT",
+      body: CONTACT_EXAMPLE,
+    });
+    assertEquals(stored.status, 200, stored.text);
+  }
+  await app.call("/seller_api/contacts/deleted", { method: "DELETE" });
   await app.call("/seller_api/refusals"); // writes pending changes
   const event = await operate(
     app,
@@ -105,6 +114,9 @@ async function fill(app: TestApp, hostUrl: string): Promise<Answer> {
   assertEquals(event.status, 200, event.text);
   return uploaded;
 }
+
+/** The tables in which rows of a removed seller stay. */
+const STAY = ["deleted_products", "deleted_contacts"];
 
 function images(hostUrl: string, name: string): string {
   return `<images><image>${hostUrl}/good/${name}.png</image></images>`;
@@ -177,9 +189,18 @@ contract.test("removed: the seller is unknown and its name free at once; each pr
   // minute later.
   await until(async () => {
     clock.advance(1_000);
-    return (await tablesWith(app.app.db, seller)).length === 1;
+    return (await tablesWith(app.app.db, seller)).length === STAY.length;
   }, "the removal");
-  assertEquals(await tablesWith(app.app.db, seller), ["deleted_products"]);
+  assertEquals(await tablesWith(app.app.db, seller), STAY);
+  await app.allShown();
+  const { contacts } = await app.client({ key: OPERATOR.operatorKey })
+    .followContacts();
+  assertEquals(
+    contacts.map(({ seller, name, deleted_at, company }) =>
+      `${seller} ${name} ${deleted_at !== undefined} ${company}`
+    ),
+    ["acme deleted true undefined", "acme kept true undefined"],
+  );
   assertEquals(await imagesLeft(app), []);
   const feed = await operate(app, "products?limit=250");
   const gone = `seller="acme" seller_id="${app.sellerId}" deleted_at="`;
@@ -242,7 +263,7 @@ contract.test("removed: other sellers' images stay, and a crash in the middle lo
   });
   const { db } = later.app;
   await until(
-    async () => (await tablesWith(db, seller)).length === 1,
+    async () => (await tablesWith(db, seller)).length === STAY.length,
     "the removal",
   );
   assertEquals(await imagesLeft(later), [`${host.url}/good/both.png`]);

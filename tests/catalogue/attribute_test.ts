@@ -1,6 +1,8 @@
 /** `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
+import { asSent, namesContact } from "../../src/catalogue/contact.ts";
+import { CONTACT_EXAMPLE } from "../../src/contracts/examples.ts";
 import { findBySkuOrId } from "../../src/catalogue/product_rows.ts";
 import {
   boot,
@@ -76,6 +78,8 @@ const FULL = `<product><sku>A</sku><title>T</title><description>D</description>
   <gtin>4006381333931</gtin><brand>B</brand><mpn>M</mpn><weight unit="g">340</weight>
   <handling_days>3</handling_days>
   <condition>used</condition><status>paused</status><parent_sku>P</parent_sku>
+  <manufacturer>m</manufacturer><responsible_person>m</responsible_person>
+  <safety_text>S</safety_text>
   <categories><category>c</category></categories>
   <attributes><attribute name="n">v</attribute></attributes></product>`;
 
@@ -95,11 +99,19 @@ const OTHER = {
   handling_days: 4,
   condition: "new",
   status: "active",
+  manufacturer: "n",
+  responsible_person: "n",
   sku: "B",
 };
 
 contract.test("an update changes only its attribute and obeys the rules between attributes", async () => {
   await using app = await boot();
+  for (const name of ["m", "n"]) {
+    await app.call(`/seller_api/contacts/${name}`, {
+      method: "PUT",
+      body: CONTACT_EXAMPLE,
+    });
+  }
   await app.upload(FULL);
   assertEquals(Object.keys(OTHER).sort(), ATTRIBUTE_NAMES.toSorted());
   const { account } = await app.client().getAccount();
@@ -120,6 +132,10 @@ contract.test("an update changes only its attribute and obeys the rules between 
     assertEquals(answer.status, 204, `${attribute}: ${answer.text}`);
     const after = await stored(app, attribute === "sku" ? "B" : "A");
     const { updated_at } = after;
+    if (namesContact(attribute)) {
+      const key = attribute as "manufacturer" | "responsible_person";
+      after[key] = asSent(key, after[key]);
+    }
     const kept = attribute === "price"
       ? {
         recent_prices: `${before.price} SEK\n` +

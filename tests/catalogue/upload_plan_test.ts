@@ -28,6 +28,7 @@ function loaded(limit: number, ...skus: string[]): PlanData {
     inactive: null,
     review: "none",
     categories: null,
+    contacts: null,
     categoriesVersion: null,
     now: 1,
     priceJump: null,

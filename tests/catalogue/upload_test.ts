@@ -83,6 +83,7 @@ contract.test("every field is stored as documented", async () => {
     <gtin>4006381333931</gtin><brand>B</brand><mpn>M</mpn><weight unit="g">340</weight>
     <handling_days>3</handling_days>
     <condition>used</condition><status>paused</status><parent_sku>P</parent_sku>
+    <safety_text><![CDATA[${description}]]></safety_text>
     <categories><category>a &gt; b</category><category>c</category></categories>
     <attributes><attribute name="color">Blue</attribute></attributes>
   </product>`);
@@ -111,6 +112,9 @@ contract.test("every field is stored as documented", async () => {
     status: "paused",
     parent_sku: "P",
     sale: null,
+    manufacturer: null,
+    responsible_person: null,
+    safety_text: description,
     categories: ["a > b", "c"],
     attributes: [{ name: "color", value: "Blue" }],
     images: [],

@@ -12,6 +12,7 @@ import { headingId } from "../../src/docs/markdown.ts";
 import {
   ANSWER_EXAMPLES,
   CATEGORIES_EXAMPLE,
+  CONTACT_EXAMPLE,
   EVENT_EXAMPLE,
   KEY_EXAMPLE,
   MAPPING_EXAMPLE,
@@ -232,7 +233,7 @@ bothForms.test("every kind of answer of the running service is valid", async () 
   for (const trigger of ["order_created", "payout_paid"]) {
     await post("event", "/operator_api/events", event(trigger), "op");
   }
-  await get("products", "/operator_api/products?limit=1", "op");
+  await get("followed_products", "/operator_api/products?limit=1", "op");
   await get("sellers", "/operator_api/sellers", "op");
   await get("database", "/operator_api/database", "op");
   await post(
@@ -256,6 +257,20 @@ bothForms.test("every kind of answer of the running service is valid", async () 
     method: "PUT",
     body: MAPPING_EXAMPLE,
   });
+  for (const name of ["a", "b"]) {
+    await app.call(`/seller_api/contacts/${name}`, {
+      method: "PUT",
+      body: CONTACT_EXAMPLE,
+    });
+  }
+  await app.upload(
+    product("N", "<manufacturer>a</manufacturer><safety_text>x</safety_text>"),
+  );
+  await app.call("/seller_api/contacts/b", { method: "DELETE" });
+  await get("contact", "/seller_api/contacts/a");
+  await get("contacts", "/seller_api/contacts");
+  await get("contact_changes", "/operator_api/contacts", "op");
+  await get("followed_products", "/operator_api/products", "op");
   await get("mapping", "/seller_api/mappings/a");
   await get("mappings", "/seller_api/mappings");
   await app.call("/operator_api/sellers/acme/attribute/review/changes", {

@@ -39,6 +39,9 @@ const NOTES: Readonly<Record<string, string>> = {
   quantity: 'an empty element means "not tracked"',
   available_at: "required for `preorder` and `backorder`",
   handling_days: "days until you hand the parcel over",
+  manufacturer: "the name of one of your contacts",
+  responsible_person: "the name of one of your contacts",
+  safety_text: "warnings and safety information; kept exactly as sent",
   parent_sku: "groups variants; the parent may be uploaded later",
   categories: "of up to 255 characters each",
   attributes:

@@ -4,7 +4,10 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Parameter } from "../../src/contracts/endpoint.ts";
-import { MAPPING_EXAMPLE } from "../../src/contracts/examples.ts";
+import {
+  CONTACT_EXAMPLE,
+  MAPPING_EXAMPLE,
+} from "../../src/contracts/examples.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { type Answer, boot, product, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -108,6 +111,13 @@ async function fill(app: TestApp): Promise<Ids> {
     body: MAPPING_EXAMPLE,
   });
   assertEquals(mapping.status, 200, mapping.text);
+  for (const name of ["prices", "second"]) {
+    const contact = await app.call(`/seller_api/contacts/${name}`, {
+      method: "PUT",
+      body: CONTACT_EXAMPLE,
+    });
+    assertEquals(contact.status, 200, contact.text);
+  }
   await operate(
     "PUT",
     "categories",

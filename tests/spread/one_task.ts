@@ -7,6 +7,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
+import { CONTACT_EXAMPLE } from "../../src/contracts/examples.ts";
 import { NODES, SELLERS_PLACED } from "../../src/database/postgres/citus.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import { EMAIL, OPERATOR_KEY, tell, type Telling } from "../notices/support.ts";
@@ -142,6 +143,12 @@ class Mix {
     };
     await this.ask("/seller_api/mappings/prices", mapping);
     await this.ask("/seller_api/mappings");
+    const contact = { method: "PUT", body: CONTACT_EXAMPLE };
+    await this.ask("/seller_api/contacts/maker", contact);
+    await this.ask("/seller_api/contacts?limit=1");
+    await this.ask("/seller_api/contacts/maker");
+    await upload(product("M", "<manufacturer>maker</manufacturer>"));
+    await this.ask("/seller_api/contacts/maker", { method: "DELETE" });
   }
 
   async #imports(round: string): Promise<void> {

@@ -92,7 +92,9 @@ export class TestApp {
 
   async call(path: string, call: Call = {}): Promise<Answer> {
     const { method = "GET", key = this.key, body, headers = {} } = call;
-    if (path.startsWith("/operator_api/products")) await this.allShown();
+    if (/^\/operator_api\/(products|contacts)/.test(path)) {
+      await this.allShown();
+    }
     const url = this.url + path;
     const json = isInJson() && typeof body === "string"
       ? asJson(body, { method, url })
@@ -237,7 +239,9 @@ export function allShown(db: Db): Promise<boolean> {
   return db.read(async (sql) => {
     const { below } = await changeHorizon(sql);
     const beyond = await Promise.all(
-      ["products", "deleted_products"].map((table) =>
+      ["products", "deleted_products", "contacts", "deleted_contacts"].map((
+        table,
+      ) =>
         sql.get(
           `SELECT 1 FROM ${table} WHERE change_no >= ? ${inReach()} LIMIT 1`,
           [below],

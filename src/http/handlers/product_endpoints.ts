@@ -18,13 +18,14 @@ import {
   type RankedPlace,
   Ranking,
 } from "../../catalogue/ranked_products.ts";
+import { contactsOf } from "../../catalogue/contact.ts";
+import { contactContents } from "../../catalogue/contact_rows.ts";
 import type { Product } from "../../catalogue/product.ts";
 import { SCALAR_RULES, type Status } from "../../catalogue/fields.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
-import { productNode, tombstoneNode } from "../../catalogue/product_xml.ts";
+import { productNode, type Shown, tombstoneNode } from "../../catalogue/product_xml.ts";
 import type { Sql } from "../../database/db.ts";
 import {
-  type Cursor,
   cursor,
   ID,
   ID_CURSOR,
@@ -54,14 +55,10 @@ import { QueryReader, readOption } from "../server/query.ts";
 import { readIdempotencyKey, replayHeaders } from "./upload_endpoints.ts";
 import { updateAttribute } from "../../catalogue/attribute.ts";
 import { deleteProduct as deleteOne } from "../../catalogue/deletion.ts";
-import { FEED_EXAMPLE } from "../../contracts/examples.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
-import {
-  type ChangeCursor,
-  type ChangePlace,
-  FIRST_CHANGE,
-} from "../../database/change_feed.ts";
+import { type ChangeCursor, FIRST_CHANGE } from "../../database/change_feed.ts";
+import { CHANGE_CURSOR } from "./change_cursor.ts";
 
 export const getProduct = endpoint(
   {
@@ -76,7 +73,7 @@ export const getProduct = endpoint(
       if (product === null) throw notFound("product");
       const images = await shownImages(sql, seller.no, [product]);
       const now = services.deps.clock.now();
-      return { xml: { product: productNode(product, images, now) } };
+      return { xml: { product: productNode(product, { images, now }) } };
     }),
 );
 
@@ -267,7 +264,7 @@ async function productNodes(
 ) {
   const images = await shownImages(sql, seller.no, products);
   const now = services.deps.clock.now();
-  return products.map((product) => productNode(product, images, now));
+  return products.map((product) => productNode(product, { images, now }));
 }
 
 function readFilter(reader: QueryReader): ProductFilter {
@@ -324,19 +321,18 @@ export const followProducts = endpoint({
   about:
     "The latest state of each changed product of all sellers, in the order " +
     "of change. The outcome of an image is a change, too. A deleted product " +
-    "has deleted_at, and only its id and SKU. seller_id never changes, even " +
+    "has deleted_at, and only its id and SKU. Contacts are whole. seller_id never changes, even " +
     "if the seller is renamed. Every page that is not empty has a <next>, " +
     "which never expires: store it, and send it as after in the next " +
     "request. With wait, an empty page has one, too: that of the request.",
   parameters: [AFTER, LIMIT, CHANGE_WAIT],
-  answers: ["products"],
-  example: FEED_EXAMPLE,
+  answers: ["followed_products"],
   waits: true,
 }, async (exchange) => {
   const waitMs = readOption(exchange.query, CHANGE_WAIT) ?? 0;
   const reader = new QueryReader(exchange.query);
   const place = {
-    after: reader.cursor(FEED_CURSOR) ?? FIRST_CHANGE,
+    after: reader.cursor(CHANGE_CURSOR) ?? FIRST_CHANGE,
     limit: reader.limit(),
   };
   reader.finish();
@@ -356,7 +352,7 @@ export const followProducts = endpoint({
       products: { product: list },
       next: list.count === 0 && waitMs === 0
         ? undefined
-        : FEED_CURSOR.write(after),
+        : CHANGE_CURSOR.write(after),
     },
   };
 });
@@ -392,26 +388,20 @@ async function readChanges(
 ) {
   const changes = await changedProducts(sql, after, count);
   const shown = changes.flatMap((change) => "product" in change ? change : []);
-  const images = new Map(
+  const shownBy = new Map(
     await Promise.all(
       Array.from(
         Map.groupBy(shown, ({ owner }) => owner.no),
-        async ([no, own]) =>
-          [
-            no,
-            await shownImages(sql, no, own.map(({ product }) => product)),
-          ] as const,
+        async ([no, own]) => {
+          const products = own.map(({ product }) => product);
+          return [no, await shownWhole(sql, no, products, now)] as const;
+        },
       ),
     ),
   );
   const entries = changes.map((change) => ({
     node: "product" in change
-      ? productNode(
-        change.product,
-        images.get(change.owner.no)!,
-        now,
-        change.owner,
-      )
+      ? productNode(change.product, shownBy.get(change.owner.no)!, change.owner)
       : tombstoneNode(change.tombstone),
     cursor: change.cursor,
   }));
@@ -419,29 +409,17 @@ async function readChanges(
   return { entries, next: full ? entries[count - 1].cursor : null };
 }
 
-const CHANGE = cursor<ChangePlace>({
-  change: number(/-1|\d{1,16}/y),
-  productId: ID,
-});
-
-/**
- * The fields of a cursor: the place; then, if servers were unreachable, their
- * place and their numbers.
- */
-const FEED_CURSOR: Cursor<ChangeCursor> = {
-  write: ({ lacks, ...place }) =>
-    lacks === undefined ? CHANGE.write(place) : [
-      CHANGE.write(place),
-      CHANGE.write(lacks.since),
-      ...lacks.servers,
-    ].join("~"),
-  parse: (text) => {
-    const [behind, from, ...servers] = text.split("~");
-    const place = CHANGE.parse(behind);
-    if (from === undefined || place === null) return place;
-    const since = CHANGE.parse(from);
-    const isOfServers = servers.every((id) => /^\d{1,9}$/.test(id));
-    if (since === null || !isOfServers) return null;
-    return { ...place, lacks: { servers: servers.map(Number), since } };
-  },
-};
+/** What products of a seller refer to, as operators see it. */
+async function shownWhole(
+  sql: Sql,
+  sellerNo: number,
+  products: readonly Product[],
+  now: number,
+): Promise<Shown> {
+  const ids = products.flatMap(contactsOf).map(({ id }) => id);
+  return {
+    images: await shownImages(sql, sellerNo, products),
+    contacts: await contactContents(sql, sellerNo, ids),
+    now,
+  };
+}

@@ -156,7 +156,7 @@ function reviewNode(
     }
   }
   return {
-    ...productNode(product, images, now, owner),
+    ...productNode(product, { images, now }, owner),
     changed_at: isoTime(review.changedAt),
     changed: { field: changed },
     former: former === null ? undefined : values,
@@ -276,7 +276,7 @@ const REJECTED: Readonly<
   json: {
     form: jsonForm(["products"]),
     head: '{"products":[',
-    nodeOf: ({ product }, images, now) => productNode(product, images, now),
+    nodeOf: ({ product }, images, now) => productNode(product, { images, now }),
     end: "]}\n",
   },
 };
@@ -289,6 +289,6 @@ function rejectedElement(
   const { code, field, message } = reviewOf(product)!;
   const reason = [code, field, message].filter((part) => part !== null);
   const comment = xmlComment(`rejected: ${reason.join(", ")}`);
-  const text = element("product", productNode(product, images, now));
+  const text = element("product", productNode(product, { images, now }));
   return new EncodedElement(`${comment}\n${text}\n`);
 }

@@ -44,6 +44,7 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   not_in_list: "is not one of the allowed values",
   attribute_required: "is missing; its category needs it",
   unknown_category: "is not a category of this marketplace",
+  unknown_contact: "is not one of your contacts",
   not_a_date: "is not a date",
   not_one_line: "has a line break or a control character",
   not_allowed: "breaks a rule",

@@ -151,7 +151,14 @@ Deno.test("cursors stay valid when the server's transaction ids restart", async 
     await app.upload(product("A") + product("B") + product("C"));
     await app.call("/seller_api/products/B", { method: "DELETE" });
     await app.app.db.write(async (tx) => {
-      for (const table of ["products", "deleted_products"]) {
+      for (
+        const table of [
+          "products",
+          "deleted_products",
+          "contacts",
+          "deleted_contacts",
+        ]
+      ) {
         await tx.run(
           `UPDATE ${table} SET change_no = change_no + ?`,
           [ahead],

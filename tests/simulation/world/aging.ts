@@ -113,6 +113,7 @@ const STAYS = [
   "products",
   "webhooks",
   "mappings",
+  "deleted_contacts",
   "api_keys",
   "sellers",
   "deleted_products",

@@ -68,7 +68,11 @@ export function checkCounters(
 }
 
 /** The tables in which rows of a removed seller stay. */
-const STAYS: readonly string[] = ["deleted_products", "audit_log"];
+const STAYS: readonly string[] = [
+  "deleted_products",
+  "deleted_contacts",
+  "audit_log",
+];
 
 /** No other table has rows of a removed seller. */
 function checkRemoved({ stage }: Scene): void {

@@ -67,7 +67,7 @@ const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
   gtin:
     "gtin, ean13, ean 13, ean code, ean nummer, ean upc, gtin upc ean or isbn, gtin ean, ean gtin, strichcode, streckkod, ean kod, eankod, code barre, code barres, code a barres, codigo de barras, codigo ean, kod kreskowy, kod ean, streepjescode, variant barcode, product ean, product upc ean, code ean, codice ean, codice a barre, kod ean 13",
   brand:
-    "brand, brands, manufacturer name, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
+    "brand, brands, manufacturer, manufacturer name, brand name, marke, hersteller, markenname, varumarke, marke tillverkare, tillverkare, marque, fabricant, marca, fabricante, marka, producent, merk, merknaam, fabrikant",
   mpn:
     "mpn, manufacturer part number, han, herstellernummer, hersteller nr, herstellerartikelnummer, herstellerteilenummer, tillverkarens artikelnummer, modellnummer, reference fabricant, reference constructeur, referencia fabricante, referencia del fabricante, kod producenta, numer producenta, fabrikantcode, artikelnummer fabrikant, mfr part number, mfg part number",
   weight:
@@ -80,6 +80,12 @@ const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
     "status, product status, published, active, visible, product visible, enabled, aktiv, sichtbar, veroffentlicht, synlig, publicerad, actif, visible en ligne, activo, aktywny, actief, online, webshop, im shop, im shop aktiv, verkaufbar, freigegeben, gepubliceerd, zichtbaar, publie, publicado, opublikowany, widoczny, attivo, pubblicato, visibile",
   parent_sku:
     "parent sku, master sku, vaterartikel, hauptartikel, hauptartikelnummer, huvudartikel, reference parent, sku parent, sku padre, referencia padre, sku nadrzedny, hoofdartikel, eltern sku, vater sku, vaterartikelnummer, elternartikel, sku genitore, sku rodzica",
+  manufacturer:
+    "manufacturer contact, herstellerkontakt, kontakt hersteller, tillverkarkontakt, tillverkarens kontakt, contact fabricant, contact du fabricant, contacto del fabricante, kontakt producenta, contact fabrikant",
+  responsible_person:
+    "responsible person, responsible person eu, eu responsible person, verantwortliche person, eu verantwortliche person, ansvarig person, personne responsable, persona responsable, osoba odpowiedzialna, verantwoordelijke persoon",
+  safety_text:
+    "safety text, safety information, safety instructions, safety warnings, sicherheitshinweis, sicherheitshinweise, sicherheitsinformationen, warnhinweise, sakerhetsinformation, sakerhetstext, varningstext, informations de securite, consignes de securite, avertissements, informacion de seguridad, advertencias, informacje o bezpieczenstwie, ostrzezenia, veiligheidsinformatie, veiligheidsinstructies, waarschuwingen",
   categories:
     "categories, kategorie, kategorien, warengruppe, produktkategorie, produktgruppe, kategori, kategorier, varugrupp, produktgrupp, categorie, categories de produit, rubrique, famille, categoria, categorias, familia, kategoria, kategorie produktu, categorieen, productgroep, productcategorie",
   attributes: "",

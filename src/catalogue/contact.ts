@@ -1,0 +1,265 @@
+/**
+ * Contacts: who answers for a product (Regulation (EU) 2023/988). A seller
+ * stores each under a name, and products name it as their manufacturer or
+ * responsible person.
+ *
+ * A product stores the id of its contact together with the name. So it keeps
+ * its contact when the contact is deleted and another one gets the name, and
+ * no table is read to write the product as its seller sent it.
+ */
+import { isEmail } from "../lib/email.ts";
+import {
+  type Detail,
+  type FieldProblem,
+  recordInvalid,
+} from "../lib/errors.ts";
+import { MAX_URL_LENGTH, parseSellerUrl } from "../lib/url.ts";
+import {
+  COUNTRY_LETTERS,
+  invalid,
+  lineReader,
+  ok,
+  quote,
+  type Reader,
+  readCountry,
+  trimSpace,
+} from "../lib/values.ts";
+import type { XmlElement } from "../xml/decode.ts";
+import { inAnyOrder, maybe, one, text } from "../xml/shapes.ts";
+import { readField, readFields } from "../xml/small_document.ts";
+import { CONTACT_FIELDS, SCALAR_RULES, type ScalarField } from "./fields.ts";
+import type { ProductPatch } from "./product.ts";
+
+/** The most contacts of a seller. */
+export const CONTACTS_LIMIT = 1_000;
+
+/** The most characters of each text. */
+export const CONTACT_TEXT = 200;
+
+const LINE = text({ kind: "line", max: CONTACT_TEXT });
+const LINE_OR_EMPTY = text<string | undefined>({
+  kind: "line",
+  max: CONTACT_TEXT,
+  empty: true,
+});
+
+/** The elements of a contact. */
+export const CONTACT_PARTS = [
+  one("company", LINE, "the name or trade name"),
+  one("street", LINE, "with the number"),
+  maybe("postal_code", LINE_OR_EMPTY),
+  one("city", LINE),
+  one(
+    "country",
+    text({ kind: "capitals", length: COUNTRY_LETTERS }),
+    "the code of ISO 3166-1, as in SE",
+  ),
+  maybe("email", LINE_OR_EMPTY, "needed without a URL"),
+  maybe(
+    "url",
+    text<string | undefined>({ kind: "line", max: MAX_URL_LENGTH, empty: true }),
+    "needed without an email address",
+  ),
+] as const;
+
+export const CONTACT = {
+  name: "contact",
+  shape: inAnyOrder(...CONTACT_PARTS),
+};
+
+/** What a seller stores of a contact; optional texts are missing. */
+export interface Contact {
+  company: string;
+  street: string;
+  postal_code?: string;
+  city: string;
+  country: string;
+  email?: string;
+  url?: string;
+}
+
+type Part = keyof Contact;
+
+const readEmail: Reader<string> = (text) => {
+  const line = readLine(text);
+  if ("problem" in line || isEmail(text)) return line;
+  return invalid(
+    "not_allowed",
+    `is ${quote(text)}, which is not an address such as ` +
+      "safety@example.com, in ASCII and without a name.",
+  );
+};
+
+const readUrl: Reader<string> = (text) => {
+  const parsed = parseSellerUrl(text);
+  return "url" in parsed
+    ? ok(text)
+    : invalid(parsed.code, `is not usable. ${parsed.problem}`);
+};
+
+const readLine = lineReader(CONTACT_TEXT);
+
+const READERS: Readonly<Record<Part, Reader<string>>> = {
+  company: readLine,
+  street: readLine,
+  postal_code: readLine,
+  city: readLine,
+  country: readCountry,
+  email: readEmail,
+  url: readUrl,
+};
+
+/** The names of the elements, in their order. */
+export const PART_NAMES = Object.keys(READERS) as Part[];
+
+const OPTIONAL: ReadonlySet<string> = new Set(
+  CONTACT_PARTS.filter(({ min }) => min === 0).map(({ name }) => name),
+);
+
+/** Reads `<contact>`. Throws 422 with everything that is wrong. */
+export function readContact(root: XmlElement): Contact {
+  const { fields, details } = readFields(root, CONTACT);
+  const contact: Partial<Record<Part, string>> = {};
+  for (const name of PART_NAMES) {
+    const sent = fields.get(name);
+    const isSent = sent !== undefined && trimSpace(sent.text) !== "";
+    if (OPTIONAL.has(name) && !isSent) continue;
+    const value = readField(name, sent, READERS[name], details, root.line);
+    if (value !== undefined) contact[name] = value;
+  }
+  if (!reachable(fields, contact)) details.push(unreachable(root));
+  if (details.length > 0) throw recordInvalid(details);
+  return contact as Contact;
+}
+
+/** Whether an email or a URL is given; a refused one is already reported. */
+function reachable(
+  fields: ReadonlyMap<string, XmlElement>,
+  { email, url }: Partial<Contact>,
+): boolean {
+  if (email !== undefined || url !== undefined) return true;
+  return (["email", "url"] as const)
+    .some((name) => trimSpace(fields.get(name)?.text ?? "") !== "");
+}
+
+function unreachable({ line }: XmlElement): Detail {
+  return {
+    line,
+    field: "email",
+    code: "required",
+    message: "email is missing; a contact needs <email> or <url>.",
+  };
+}
+
+/** The length of an id, with the space after it. */
+const BEFORE_NAME = 37;
+
+/** A contact by its id and name. */
+export interface ContactKey {
+  id: string;
+  name: string;
+}
+
+/** The value of a product's field that names this contact. */
+export function storedContact({ id, name }: ContactKey): string {
+  return `${id} ${name}`;
+}
+
+/** The contact that the value of a field names. */
+export function contactIn(stored: string): ContactKey {
+  return {
+    id: stored.slice(0, BEFORE_NAME - 1),
+    name: stored.slice(BEFORE_NAME),
+  };
+}
+
+/** The value of a field as a seller sends it. */
+export function asSent<V extends string | number | null>(
+  field: string,
+  value: V,
+): V {
+  return typeof value === "string" && namesContact(field)
+    ? contactIn(value).name as V
+    : value;
+}
+
+/** Whether the field names a contact. */
+export function namesContact(field: string): boolean {
+  return SCALAR_RULES[field as ScalarField]?.contact === true;
+}
+
+/** The contacts that a product names, by field. */
+export function contactsOf(
+  product: Readonly<Record<typeof CONTACT_FIELDS[number], string | null>>,
+): ContactKey[] {
+  return CONTACT_FIELDS.flatMap((field) => {
+    const stored = product[field];
+    return stored === null ? [] : [contactIn(stored)];
+  });
+}
+
+/** The contacts that the products of one plan may name. */
+export interface KnownContacts {
+  /** Null: the seller has no contact of this name. */
+  find(name: string): ContactKey | null;
+  /** All names; empty if no unknown one was looked up. */
+  names: readonly string[];
+}
+
+/** Finds the names in `known` that are most like `written`. */
+interface Suggest {
+  of(written: string, known: Iterable<string>, count: number): string[];
+}
+
+/** The names of contacts in a patch that was not yet resolved. */
+export function contactNamesIn(patch: ProductPatch): string[] {
+  return CONTACT_FIELDS.flatMap((field) => patch[field] ?? []);
+}
+
+/**
+ * Replaces the names of contacts in a patch by the stored values; unknown ones
+ * are left out. A product keeps a deleted contact if it is sent again by its
+ * name.
+ */
+export function resolveContacts(
+  patch: ProductPatch,
+  current: ProductPatch | null,
+  contacts: KnownContacts | null,
+  suggestions: Suggest,
+): { patch: ProductPatch; unknown: FieldProblem[] } {
+  const unknown: FieldProblem[] = [];
+  if (contacts === null) return { patch, unknown };
+  const resolved = { ...patch };
+  for (const field of CONTACT_FIELDS) {
+    const name = patch[field] ?? null;
+    if (name === null) continue;
+    const known = contacts.find(name);
+    const kept = current?.[field] ?? null;
+    if (known !== null) resolved[field] = storedContact(known);
+    else if (kept !== null && contactIn(kept).name === name) {
+      resolved[field] = kept;
+    } else {
+      delete resolved[field];
+      // bounded: two fields
+      unknown.push(unknownContact(field, name, contacts, suggestions));
+    }
+  }
+  return { patch: resolved, unknown };
+}
+
+function unknownContact(
+  field: ScalarField,
+  name: string,
+  { names }: KnownContacts,
+  suggestions: Suggest,
+): FieldProblem {
+  const [nearest] = suggestions.of(name, names, 1);
+  const advice = nearest === undefined
+    ? "store it first with PUT /seller_api/contacts/:name."
+    : `the nearest is ${quote(nearest)}.`;
+  return {
+    field,
+    code: "unknown_contact",
+    message: `is ${quote(name)}, and you have no contact of this name; ${advice}`,
+  };
+}
