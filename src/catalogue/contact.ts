@@ -20,8 +20,8 @@ import {
   lineReader,
   ok,
   quote,
-  type Reader,
   readCountry,
+  type Reader,
   trimSpace,
 } from "../lib/values.ts";
 import type { XmlElement } from "../xml/decode.ts";
@@ -57,7 +57,11 @@ export const CONTACT_PARTS = [
   maybe("email", LINE_OR_EMPTY, "needed without a URL"),
   maybe(
     "url",
-    text<string | undefined>({ kind: "line", max: MAX_URL_LENGTH, empty: true }),
+    text<string | undefined>({
+      kind: "line",
+      max: MAX_URL_LENGTH,
+      empty: true,
+    }),
     "needed without an email address",
   ),
 ] as const;
@@ -260,6 +264,8 @@ function unknownContact(
   return {
     field,
     code: "unknown_contact",
-    message: `is ${quote(name)}, and you have no contact of this name; ${advice}`,
+    message: `is ${
+      quote(name)
+    }, and you have no contact of this name; ${advice}`,
   };
 }

@@ -26,10 +26,7 @@ import {
 import type { Deps } from "../deps.ts";
 import { readSku, trimSpace } from "../lib/values.ts";
 import type { Services } from "../services.ts";
-import {
-  lockForCounting,
-  requireActive,
-} from "../sellers/access.ts";
+import { lockForCounting, requireActive } from "../sellers/access.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import {
@@ -38,7 +35,7 @@ import {
   CONTACTS_LIMIT,
   type KnownContacts,
 } from "./contact.ts";
-import { type Owner, type OwnedRow, ownerOf } from "./product_lists.ts";
+import { type OwnedRow, type Owner, ownerOf } from "./product_lists.ts";
 import type { SellerKeys } from "./product_rows.ts";
 
 /** A contact that is not deleted. */

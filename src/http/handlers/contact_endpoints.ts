@@ -6,8 +6,8 @@ import {
   readContact,
 } from "../../catalogue/contact.ts";
 import {
-  type ContactEvent,
   changedContacts,
+  type ContactEvent,
   deleteContact as removeContact,
   listContacts as contactsOf,
   putContact as storeContact,

@@ -23,15 +23,13 @@ import { contactContents } from "../../catalogue/contact_rows.ts";
 import type { Product } from "../../catalogue/product.ts";
 import { SCALAR_RULES, type Status } from "../../catalogue/fields.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
-import { productNode, type Shown, tombstoneNode } from "../../catalogue/product_xml.ts";
-import type { Sql } from "../../database/db.ts";
 import {
-  cursor,
-  ID,
-  ID_CURSOR,
-  jsonCursor,
-  number,
-} from "../server/cursor.ts";
+  productNode,
+  type Shown,
+  tombstoneNode,
+} from "../../catalogue/product_xml.ts";
+import type { Sql } from "../../database/db.ts";
+import { cursor, ID, ID_CURSOR, jsonCursor, number } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
