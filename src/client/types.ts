@@ -215,11 +215,11 @@ export type SentProduct = {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
-  /** a lower price between two times */
-  sale?: SentSale | null;
   manufacturer?: string | null;
   responsible_person?: string | null;
   safety_text?: string | null;
+  /** a lower price between two times */
+  sale?: SentSale | null;
   categories?: string[] | null;
   attributes?: ProductAttribute[] | null;
   images?: ProductImage[] | null;
@@ -428,10 +428,10 @@ export type ProductAttributes = {
   handling_days?: number | null;
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
-  /** a lower price between two times */
-  sale?: SentSale | null;
   manufacturer?: string | null;
   responsible_person?: string | null;
+  /** a lower price between two times */
+  sale?: SentSale | null;
 } & ({ id: string } | { sku: string });
 
 export interface Import {
@@ -570,11 +570,11 @@ export interface Product {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
-  /** a lower price between two times */
-  sale?: Sale;
   manufacturer?: string | null;
   responsible_person?: string | null;
   safety_text?: string | null;
+  /** a lower price between two times */
+  sale?: Sale;
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
@@ -899,9 +899,13 @@ export interface FollowedProduct {
   manufacturer?: NamedContact;
   responsible_person?: NamedContact;
   safety_text?: string | null;
+  /** a lower price between two times */
+  sale?: SentSale | null;
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
+  /** the price of the sale while it is on; ignored in requests */
+  current_price?: CurrentPrice;
   /** the lowest price of the days before the current price began; ignored in requests */
   lowest_price?: LowestPrice;
   /** the review, if there is one; ignored in requests */
@@ -1010,11 +1014,11 @@ export interface ReviewedProduct {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
-  /** a lower price between two times */
-  sale?: Sale;
   manufacturer?: string | null;
   responsible_person?: string | null;
   safety_text?: string | null;
+  /** a lower price between two times */
+  sale?: Sale;
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
