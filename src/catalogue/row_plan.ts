@@ -130,7 +130,14 @@ function planRow(
   const jump = current === null || isExpected
     ? null
     : priceJumpProblem(current, fields, priceJump);
-  const found = [...problems, ...unexpected, ...beyond, ...unknown, changed, jump]
+  const found = [
+    ...problems,
+    ...unexpected,
+    ...beyond,
+    ...unknown,
+    changed,
+    jump,
+  ]
     .filter((problem) => problem !== null);
   for (const detail of detailsOf(row, place, found)) {
     plan.problems.push(detail);

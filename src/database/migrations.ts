@@ -7,7 +7,12 @@
 import type { Deps } from "../deps.ts";
 import { DbError, type Query } from "./db.ts";
 import { SCHEMA } from "./schema.ts";
-import { addColumn, createTables, type Engine, type EngineSql } from "./table.ts";
+import {
+  addColumn,
+  createTables,
+  type Engine,
+  type EngineSql,
+} from "./table.ts";
 
 export interface Migration {
   name: string;
@@ -71,6 +76,9 @@ const CONTACTS: EngineSql = {
   sqlite: contactsSql("sqlite"),
   postgres: contactsSql("postgres"),
 };
+
+const SALES_INDEX = "CREATE INDEX products_sales ON products " +
+  "(seller_no, sale_at, id) WHERE sale_at IS NOT NULL;";
 
 export const MIGRATIONS: readonly Migration[] = [
   { name: "the schema", sql: createTables(SCHEMA) },
