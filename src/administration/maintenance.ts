@@ -55,7 +55,7 @@ type Run = (services: MaintenanceServices) => AsyncGenerator<number, void>;
  */
 const OFTEN_MS = SECOND_MS;
 
-export const MAINTENANCE: readonly MaintenanceJob[] = [
+const JOBS: readonly MaintenanceJob[] = [
   ...SWEPT.map(({ name, kept: { job: of, role, everyMs } }) =>
     maintenanceJob(of, role, everyMs, (services) => sweepOld(name, services))
   ),
@@ -107,7 +107,7 @@ export function maintenanceOf(
   queues: readonly LeaseQueue[],
   isOurs: () => boolean,
 ): PeriodicJobs {
-  const jobs = [...queues.map(timeCorrection), ...MAINTENANCE]
+  const jobs = [...queues.map(timeCorrection), ...JOBS]
     .filter((job) => job.role === role);
   return new PeriodicJobs(
     `${role}_maintenance`,

@@ -127,7 +127,7 @@ async function writeUpdate(
   };
   return await db.of(seller.no).write(async (tx) => {
     const current = await lockGroup(tx, seller.no, skuOrId, group);
-    const used = use && await findKeyUse(tx, seller, use);
+    const used = await findKeyUse(tx, seller, use);
     if (used !== null) return REPEATED;
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);

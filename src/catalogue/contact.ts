@@ -34,7 +34,7 @@ import type { ProductPatch } from "./product.ts";
 export const CONTACTS_LIMIT = 1_000;
 
 /** The most characters of each text. */
-export const CONTACT_TEXT = 200;
+const CONTACT_TEXT = 200;
 
 const LINE = text({ kind: "line", max: CONTACT_TEXT });
 const LINE_OR_EMPTY = text<string | undefined>({
@@ -165,7 +165,7 @@ export interface ContactKey {
 }
 
 /** The value of a product's field that names this contact. */
-export function storedContact({ id, name }: ContactKey): string {
+function storedContact({ id, name }: ContactKey): string {
   return `${id} ${name}`;
 }
 

@@ -52,7 +52,7 @@ interface ContactRow extends ContactKey {
 const FOUND =
   'SELECT id, name, updated_at AS "updatedAt", content FROM contacts';
 
-export function toContact({ content, ...row }: ContactRow): StoredContact {
+function toContact({ content, ...row }: ContactRow): StoredContact {
   return { ...row, ...JSON.parse(content) as Contact };
 }
 

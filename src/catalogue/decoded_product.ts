@@ -87,7 +87,7 @@ export const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
 );
 const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
 
-export const NOTHING_EXPECTED: readonly Expectation[] = [];
+const NOTHING_EXPECTED: readonly Expectation[] = [];
 const NO_DIFFERENCES: readonly Difference[] = [];
 const NOTHING_UNREAD: ReadonlySet<string> = new Set();
 export const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);

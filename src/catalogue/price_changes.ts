@@ -173,7 +173,7 @@ export function lastChangeAt({ recent_prices: recent }: FormerPrices): number {
 }
 
 /** The value of `FormerPrices.former_prices` once a price has ended at `at`. */
-export function withFormerPrice(
+function withFormerPrice(
   { currency, price, former_prices }: PriceChange["before"],
   at: number,
 ): string {

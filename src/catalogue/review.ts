@@ -223,7 +223,7 @@ function namedField({ field }: Reason): string {
   return field?.split(/[/[@]/)[0] ?? "";
 }
 
-export function reasonOf({ code, field, message }: Reason): Reason {
+function reasonOf({ code, field, message }: Reason): Reason {
   return { code, field, message };
 }
 

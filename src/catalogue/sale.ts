@@ -51,14 +51,6 @@ export function firstStep(sale: Sale | null, now: number): number | null {
   return now >= sale.from ? sale.until : sale.from;
 }
 
-/** The price that is asked at a time. */
-export function askedPrice(
-  product: StoredSale & Pick<ProductFields, "price">,
-  now: number,
-): string {
-  return saleState(product, now) === "on" ? product.sale!.price : product.price;
-}
-
 export function sameSale(one: Sale | null, other: Sale | null): boolean {
   if (one === other) return true;
   return one !== null && other !== null && one.price === other.price &&

@@ -32,8 +32,8 @@ import {
 } from "../xml/shapes.ts";
 
 export const CATEGORIES_LIMIT = 10_000;
-export const RULES_LIMIT = 100;
-export const VALUES_LIMIT = 1_000;
+const RULES_LIMIT = 100;
+const VALUES_LIMIT = 1_000;
 export const CATEGORIES_BYTES = 8 * 1_024 * 1_024;
 /** Limit of the stored rules of one category, in bytes. */
 const CATEGORY_BYTES = 1_024 * 1_024;

@@ -111,7 +111,7 @@ function lineForm(max: number): TextForm {
 }
 
 /** The description of XML attributes that only the service sets. */
-export const READ_ONLY = "only in answers; ignored in requests";
+const READ_ONLY = "only in answers; ignored in requests";
 
 function readOnly(names: readonly string[]): Record<string, Attribute> {
   const attribute: Attribute = { form: { kind: "string" }, about: READ_ONLY };
@@ -275,7 +275,7 @@ function product(
 
 const ADDRESS = maybe("id", UUID, "addresses a stored product");
 
-export const SENT_PRODUCT = product("product", {}, ADDRESS, "upload");
+const SENT_PRODUCT = product("product", {}, ADDRESS, "upload");
 
 /**
  * The document of an upload or of `bulk_attributes` for the JSON reader. The

@@ -54,7 +54,7 @@ export const FIRST_CHANGE: ChangeCursor = {
  * that server. So some products are repeated, each in its current version, and
  * none is missed.
  */
-export function resumeCursor(
+function resumeCursor(
   { lacks, ...place }: ChangeCursor,
   missing: readonly number[],
 ): ChangeCursor {

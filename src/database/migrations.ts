@@ -8,7 +8,7 @@ import type { Deps } from "../deps.ts";
 import { DbError, type Query } from "./db.ts";
 import { SCHEMA } from "./schema.ts";
 import {
-  addColumn,
+  addTableColumn,
   createTables,
   type Engine,
   type EngineSql,
@@ -65,7 +65,7 @@ const CONTACT_INDEXES = [
 ).join("");
 
 const CONTACT_COLUMNS = ["manufacturer", "responsible_person", "safety_text"]
-  .map((column) => addColumn("products", column, "text?"));
+  .map((column) => addTableColumn("products", column, "text?"));
 
 function contactsSql(engine: Engine): string {
   const columns = CONTACT_COLUMNS.map((sql) => sql[engine]);
@@ -95,7 +95,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     name: "price_jump of sellers",
-    sql: addColumn("sellers", "price_jump", "integer?"),
+    sql: addTableColumn("sellers", "price_jump", "integer?"),
   },
   { name: "contacts", sql: CONTACTS },
 ];

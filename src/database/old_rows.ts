@@ -248,6 +248,6 @@ export function belongsToOthers(
 }
 
 /** The tables whose rows are deleted with those of this one. */
-export function dependentsOf(table: TableName): SchemaTable[] {
+function dependentsOf(table: TableName): SchemaTable[] {
   return SCHEMA.filter(({ deletedWith }) => deletedWith?.[table] !== undefined);
 }

@@ -81,7 +81,7 @@ function createTable(table: Table, engine: Engine): string {
 }
 
 /** SQL that adds a column, which is null or has a default, to a table. */
-export function addColumn(
+export function addTableColumn(
   table: string,
   column: string,
   type: Column,

@@ -149,7 +149,7 @@ function leaveProductsForLater(
 }
 
 /** Whether `touchProductsForLater` has work to do. */
-export async function hasProductsForLater(sql: Sql): Promise<boolean> {
+async function hasProductsForLater(sql: Sql): Promise<boolean> {
   const row = await sql.get(
     `SELECT 1 FROM changed_images WHERE seller_no > 0 ${inReach()} LIMIT 1`,
   );

@@ -99,7 +99,7 @@ function formShown(shape: Shape): string | null {
   return `{${members.join(", ")}}`;
 }
 
-export function exampleOf(form: TextForm, example = "…"): string {
+function exampleOf(form: TextForm, example = "…"): string {
   return textKind(form) === "a string" ? `"${example}"` : example;
 }
 

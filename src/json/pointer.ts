@@ -8,7 +8,7 @@ const ENTRY = /^\w+\[(\d+)\]$/;
  * The pointer of a problem, from the path of its field in XML. `list` is the
  * member with the products or other entries of the document.
  */
-export function pointerTo(
+function pointerTo(
   { product, field = "", code }: Detail,
   list: string | null,
 ): string {

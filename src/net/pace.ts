@@ -11,7 +11,7 @@
 import { RecentValues } from "../lib/recent_values.ts";
 
 /** Concurrent requests to a new host. */
-export const FIRST_AT_ONCE = 8;
+const FIRST_AT_ONCE = 8;
 /** TCP sends the first packet again after one second. */
 export const LATE_CONNECT_MS = 1_000;
 /** How many hosts are remembered. */

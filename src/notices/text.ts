@@ -17,7 +17,7 @@ export interface NoticeText {
 }
 
 /** Null for a kind that only a later version knows. */
-export function noticeText(
+function noticeText(
   { kind, detail }: { kind: string; detail: Detail },
   publicUrl: string,
 ): NoticeText | null {
@@ -28,7 +28,7 @@ export function noticeText(
 }
 
 /** The path of the page on which a seller stops or restarts its mail. */
-export function subscriptionPath({ id, emailKey }: Addressee): string {
+function subscriptionPath({ id, emailKey }: Addressee): string {
   return `/notices/${id}/${linkSignature(emailKey, { id })}`;
 }
 

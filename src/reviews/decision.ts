@@ -26,7 +26,7 @@ import { readFields, readRoot } from "../xml/small_document.ts";
 import { type Decision, DECISIONS, type Reason } from "../catalogue/review.ts";
 
 /** The most decisions in a document. */
-export const DECISIONS_LIMIT = 250;
+const DECISIONS_LIMIT = 250;
 /** The most bytes of such a document. */
 export const DECISIONS_BYTES = 1_024 * 1_024;
 

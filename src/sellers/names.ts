@@ -10,7 +10,7 @@ import type { XmlElement } from "../xml/decode.ts";
 import { elements, one, STRING } from "../xml/shapes.ts";
 import { readField, readFields } from "../xml/small_document.ts";
 
-export const NAME_LENGTH = 64;
+const NAME_LENGTH = 64;
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
 /** The rule for names, as messages state it. */
 export const NAME_RULE =

@@ -26,9 +26,9 @@ import { listOf, readFields } from "../xml/small_document.ts";
 import type { WantedRights } from "./key_rights.ts";
 import { type Scope, SCOPES } from "./scopes.ts";
 
-export const LABEL_LENGTH = 64;
+const LABEL_LENGTH = 64;
 /** The most networks of a key. */
-export const NETWORKS_LIMIT = 32;
+const NETWORKS_LIMIT = 32;
 
 const SENT_SCOPES = elements(many("scope", word(SCOPES), { min: 1 }));
 const SENT_NETWORKS = elements(

@@ -76,7 +76,7 @@ function nodeOf(product: Product): XmlNode {
  * The header, then a row for each product. A value that no cell can hold is
  * left empty, so that an upload of the table does not change it.
  */
-export function tableOfProducts(products: readonly Product[]): string[][] {
+function tableOfProducts(products: readonly Product[]): string[][] {
   const attributes = attributeColumns(products);
   const rows = products.map((product) => {
     return [

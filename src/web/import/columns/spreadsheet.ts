@@ -257,7 +257,7 @@ function withoutColumnCurrency(
 }
 
 /** The number format of a column that is mapped to this field. */
-export function numberFormatOf(
+function numberFormatOf(
   { header, rows }: Table,
   column: number,
   target: ColumnField,
