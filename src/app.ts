@@ -17,12 +17,7 @@ import { checkGuard } from "./net/guard.ts";
 import { openServices, type ServiceOptions } from "./open_services.ts";
 import { maintenanceOf } from "./administration/maintenance.ts";
 import { Snapshot } from "./administration/snapshot.ts";
-import {
-  addRoles,
-  LEASE_QUEUES,
-  type Peers,
-  type RoleOptions,
-} from "./roles.ts";
+import { addRoles, LEASE_QUEUES, type Peers } from "./roles.ts";
 import type { Services } from "./services.ts";
 
 /**
@@ -44,8 +39,6 @@ export interface App {
 }
 
 export interface AppOptions extends ServiceOptions {
-  /** Options of the image role, for tests. */
-  imageRole?: RoleOptions["images"];
   /** Accepts requests; a server of the runtime by default. */
   listen?: Listen;
   locks?: RoleLocks;

@@ -9,6 +9,9 @@ import { openDatabase } from "./database/open.ts";
 import type { Deps } from "./deps.ts";
 import { hasCopies } from "./images/rows/copies.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
+import type { ImageRoleOptions } from "./images/worker/role.ts";
+import { WorkerReceiver } from "./images/worker/receiver.ts";
+import { workerSettings } from "./images/worker/settings.ts";
 import {
   imageStoreSettings,
   openImageStore,
@@ -40,6 +43,8 @@ export interface ServiceOptions {
   /** Stores the bytes of images; by default the store of the settings. */
   images?: ImageStore;
   network?: Partial<Network>;
+  /** Options of image workers and their role, for tests. */
+  imageRole?: ImageRoleOptions;
   /** Sends mail; by default through the server of the settings. */
   mailer?: Mailer;
 }
@@ -82,11 +87,18 @@ export async function openServices(
     "image_store",
     options.images ?? openImageStore(imageStoreSettings(config), deps.clock),
   );
+  const imageReceiver = new WorkerReceiver({
+    deps,
+    settings: workerSettings(config, options.imageRole),
+    ...options.imageRole,
+  });
+  holders.add("image_receiver", imageReceiver);
+  stack.defer(() => imageReceiver.stop());
   const keysInProgress = new Set<string>();
   holders.add("keys", { inUse: () => ({ in_progress: keysInProgress.size }) });
   const refusals = new RefusalLog(db, deps);
   stack.defer(() => refusals.flush());
-  if (config.roles.includes("images")) {
+  if (config.roles.some((role) => role === "images" || role === "api")) {
     images.prepare(!await db.read(hasCopies));
   }
   return {
@@ -109,6 +121,7 @@ export async function openServices(
     network,
     outbound,
     images,
+    imageReceiver,
     ending,
     mailer: options.mailer ?? newMailer(config, deps),
     publicUrl,

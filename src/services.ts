@@ -4,6 +4,7 @@ import type { Deps } from "./deps.ts";
 import type { Metrics } from "./monitoring/metrics.ts";
 import type { DiskWatch } from "./monitoring/disk_watch.ts";
 import type { Health } from "./monitoring/health.ts";
+import type { ImageReceiver } from "./images/receive.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Network, Outbound } from "./net/outbound.ts";
 import type { Mailer } from "./net/smtp.ts";
@@ -42,6 +43,8 @@ export interface Services {
   network: Partial<Network>;
   /** Stores the bytes of images. */
   images: ImageStore;
+  /** Receives the images that sellers upload. */
+  imageReceiver: ImageReceiver;
   /** Fires when the service stops and requests in progress must be answered. */
   ending: AbortSignal;
   /** Sends mail to sellers; null if no mail is sent. */

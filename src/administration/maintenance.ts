@@ -19,6 +19,7 @@ import { sweepRemovedSellers } from "./removal.ts";
 import {
   sweepTemporaryFiles,
   sweepUnnamed,
+  sweepUnnamedImages,
   sweepUnneeded,
   UNNAMED_FILES,
 } from "../images/retention.ts";
@@ -70,6 +71,9 @@ const JOBS: readonly MaintenanceJob[] = [
   maintenanceJob("events", "webhooks", HOUR_MS, sweepEvents),
   maintenanceJob("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
   maintenanceJob("image_parts", "images", MINUTE_MS, sweepTemporaryFiles),
+  // Uploaded images may arrive on another machine.
+  maintenanceJob("upload_parts", "api", MINUTE_MS, sweepTemporaryFiles),
+  maintenanceJob("unnamed_images", "images", HOUR_MS, sweepUnnamedImages),
   maintenanceJob(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),
   maintenanceJob(UNNAMED_FILES, "images", 5 * OFTEN_MS, sweepUnnamed),
   maintenanceJob("unneeded_images", "images", DAY_MS, sweepUnneeded),

@@ -1,4 +1,5 @@
 /** Reads the texts of a product's fields, and of their entries, into its row. */
+import { imageAddress } from "../images/image.ts";
 import type { Problem } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import { parseSellerUrl } from "../lib/url.ts";
@@ -299,16 +300,20 @@ export class ValueReader {
     const altText = trimSpace(this.#attributes.alt ?? "");
     const alt = altText === "" ? "" : this.#itemText(altText, readAlt, "/@alt");
     const url = trimSpace(text);
+    // The URL of an uploaded image, which may be without its host.
+    const address = imageAddress(url);
     const parsed = url === ""
       ? { code: "required" as const, problem: "It is empty; give a URL." }
+      : address?.base === ""
+      ? null
       : parseSellerUrl(url);
-    if ("problem" in parsed) {
+    if (parsed !== null && "problem" in parsed) {
       return this.#itemProblem({
         code: parsed.code,
         message: `is not usable. ${parsed.problem}`,
       });
     }
-    if (this.#isRepeated(url, "this URL")) return;
+    if (this.#isRepeated(address?.path ?? url, "this URL")) return;
     this.row.images.push({
       url,
       line: this.#itemLine,

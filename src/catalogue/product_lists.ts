@@ -2,7 +2,12 @@
  * Lists of the catalogue: a seller's products, and all products in order of
  * change.
  */
-import { type ImageState, type ShownImage, urlKey } from "../images/image.ts";
+import {
+  type ImageState,
+  type ShownImage,
+  shownUrl,
+  urlKey,
+} from "../images/image.ts";
 import type { ImageType } from "../images/image_types.ts";
 import type { ProductImage, Status } from "./fields.ts";
 import type { Product } from "./product.ts";
@@ -230,7 +235,7 @@ async function withImages(
     row,
     images: parseJsonList(row.images) as ProductImage[],
   }));
-  const shown = await shownImages(sql, sellerNo, products);
+  const shown = await shownImages(sql, sellerNo, products, "");
   return products.filter(({ images }) =>
     images.some(({ url }) => shown.get(url)?.status === status)
   ).map(({ row }) => row);
@@ -403,11 +408,15 @@ interface ImageRow {
   message: string | null;
 }
 
-/** The states of the images of a seller's products, by URL. */
+/**
+ * The states of the images of a seller's products, by URL. `publicUrl` is where
+ * the service serves those that the seller has uploaded.
+ */
 export async function shownImages(
   sql: Sql,
   sellerNo: number,
   products: readonly Pick<Product, "images">[],
+  publicUrl: string,
 ): Promise<Map<string, ShownImage>> {
   const urls = new Set(
     products.flatMap(({ images }) => images.map(({ url }) => url)),
@@ -421,7 +430,7 @@ export async function shownImages(
       })`,
       [sellerNo, ...list],
     );
-    for (const row of rows) shown.set(row.url, toShownImage(row));
+    for (const row of rows) shown.set(row.url, toShownImage(row, publicUrl));
   }
   return shown;
 }
@@ -430,15 +439,16 @@ export async function shownImages(
  * A copy is shown until a newer one replaces it, even if downloads fail
  * meanwhile.
  */
-function toShownImage(row: ImageRow): ShownImage {
+function toShownImage(row: ImageRow, publicUrl: string): ShownImage {
   const { state, sha256, type, width, height } = row;
+  const url = shownUrl(row.url, publicUrl);
   if (sha256 !== null) {
     const copy = { sha256, type, width, height };
-    return { status: "stored", copy, code: null, message: null };
+    return { url, status: "stored", copy, code: null, message: null };
   }
   if (state !== "failed") {
-    return { status: "pending", copy: null, code: null, message: null };
+    return { url, status: "pending", copy: null, code: null, message: null };
   }
   const { code, message } = row;
-  return { status: "failed", copy: null, code, message };
+  return { url, status: "failed", copy: null, code, message };
 }

@@ -2,7 +2,7 @@
  * Writes a product with the element names of uploads, so that it can be
  * uploaded again; values that only the service sets are XML attributes.
  */
-import { imageFile, type ShownImage } from "../images/image.ts";
+import { imagePath, type ShownImage } from "../images/image.ts";
 import { type Contact, contactIn } from "./contact.ts";
 import { CONTACT_FIELDS, type ProductImage } from "./fields.ts";
 import { fieldNodes, scalarNodes } from "./field_nodes.ts";
@@ -126,11 +126,11 @@ export function imageNode(
 ): XmlNode {
   const copy = shown?.copy ?? null;
   return {
-    "#text": url,
+    "#text": shown?.url ?? url,
     "@alt": alt ?? undefined,
     "@status": shown?.status,
     ...(copy !== null && {
-      "@href": `/images/${imageFile(copy)}`,
+      "@href": imagePath(copy),
       "@type": `image/${copy.type}`,
       "@width": copy.width,
       "@height": copy.height,

@@ -28,10 +28,12 @@ import {
   type ProductResult,
 } from "./transaction.ts";
 import {
+  findUploadedImages,
   imageProblems,
   imageUrls,
   type ProbedImage,
   probeImages,
+  removedImageProblems,
   requireAllProbed,
   validatorFrom,
 } from "./upload_probe.ts";
@@ -49,6 +51,7 @@ import {
   loadForPlan,
   loadInSteps,
   loadLocked,
+  type LockedPlanData,
   type PlanData,
   type PlanRequest,
   type ReadOnce,
@@ -254,10 +257,11 @@ async function readAndProbe(
   );
   const { yieldToIo } = services.deps;
   const source = sent && await SentDocument.locate(sent, document, yieldToIo);
+  const uploaded = await findUploadedImages(services, seller.no, document);
   const probe = () =>
     unlessStopping(
       services.ending,
-      probeImages(services, imageUrls(document), seller.id),
+      probeImages(services, imageUrls(document), seller.id, uploaded),
     );
   const probed = await timePhase(
     services,
@@ -354,11 +358,13 @@ async function storeUpload(
 export function planLocked(
   tx: Tx,
   services: Services,
-  draft: Draft,
-  { loaded, wanted }: { loaded: PlanData; wanted: PlanRequest },
+  { known, ...probed }: Draft,
+  { loaded, wanted }: { loaded: LockedPlanData; wanted: PlanRequest },
 ): Promise<UploadPlan> {
   return inSpan("upload.plan", async () => {
     const runStep = yieldingBetweenSteps(services.deps);
+    const removed = removedImageProblems(probed.document, loaded.images);
+    const draft = { ...probed, known: [...known, ...removed] };
     const plan = await planInSteps(draft, loaded, runStep);
     const isSure = plan.problems.length === draft.known.length;
     if (isSure || tx.isOnlyWriter) return plan;

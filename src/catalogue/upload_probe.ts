@@ -1,6 +1,11 @@
-/** Probes the images of a document: one HEAD for each distinct URL. */
+/**
+ * Probes the images of a document: one HEAD for each distinct URL, except those
+ * of images that the seller has uploaded.
+ */
 import { type Detail, type DetailCode, ServiceError } from "../lib/errors.ts";
-import { validatorOf } from "../images/image.ts";
+import { imageAddress, isUploaded, validatorOf } from "../images/image.ts";
+import type { LockedImages } from "../images/requests.ts";
+import { findUploaded } from "../images/uploaded_images.ts";
 import { inParallel } from "../lib/in_parallel.ts";
 import type { OutboundErrorKind } from "../net/errors.ts";
 import {
@@ -27,6 +32,7 @@ const LAST_BEGIN_MS = HEADS_TIMEOUT_MS - HEAD_TIMEOUT_MS;
  */
 export type ProbedImage =
   | { validator: string | null }
+  | "uploaded"
   | ImageProblem
   | "not_asked";
 
@@ -35,13 +41,53 @@ export function imageUrls({ rows }: ProductsDocument): Set<string> {
   return new Set(rows.flatMap(({ images }) => images.map(({ url }) => url)));
 }
 
-/** Sends a HEAD to each image URL, for the seller `owner`. */
+/**
+ * Finds the images of a document that its seller has uploaded, and names each
+ * by its path, as its row does, whatever host the document names. A URL of this
+ * service that is none of them is a problem. Other URLs are left out.
+ */
+export async function findUploadedImages(
+  { db, publicUrl }: Pick<Services, "db" | "publicUrl">,
+  sellerNo: number,
+  { rows }: ProductsDocument,
+): Promise<Map<string, ProbedImage>> {
+  const found = new Map<string, ProbedImage>();
+  const named = rows.flatMap(({ images, patch }) =>
+    [...images, ...patch.images ?? []].flatMap((image) => {
+      const address = imageAddress(image.url);
+      return address === null ? [] : [{ image, ...address }];
+    })
+  );
+  if (named.length === 0) return found;
+  const paths = named.map(({ path }) => path);
+  const uploaded = await db.of(sellerNo).read(
+    (sql) => findUploaded(sql, sellerNo, paths),
+  );
+  const own = publicUrl();
+  for (const { image, base, path } of named) {
+    if (uploaded.has(path)) {
+      image.url = path;
+      found.set(path, "uploaded");
+    } else if (base === "" || base === own) {
+      image.url = path;
+      found.set(path, UNKNOWN_IMAGE);
+    }
+  }
+  return found;
+}
+
+/**
+ * Sends a HEAD to each image URL that is not in `known`, for the seller
+ * `owner`; returns all of them.
+ */
 export async function probeImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
-  urls: ReadonlySet<string>,
+  named: ReadonlySet<string>,
   owner: string,
+  known: ReadonlyMap<string, ProbedImage> = new Map(),
 ): Promise<Map<string, ProbedImage>> {
-  if (urls.size === 0) return new Map();
+  const urls = new Set([...named].filter((url) => !known.has(url)));
+  if (urls.size === 0) return new Map(known);
   const probes = new Probes(outbound, owner);
   const cancel = deps.clock.after(LAST_BEGIN_MS, () => probes.beginNoMore());
   try {
@@ -50,7 +96,7 @@ export async function probeImages(
       hostsInTurn(urls),
       async (url) => [url, await probes.probe(url)] as const,
     );
-    return new Map(probed);
+    return new Map([...known, ...probed]);
   } finally {
     cancel();
   }
@@ -159,8 +205,15 @@ class Probes {
 
 interface ImageProblem {
   code: DetailCode;
+  /** What the HEAD has shown; of `unknown_image`, the message after the URL. */
   seen: string;
 }
+
+const UNKNOWN_IMAGE = {
+  code: "unknown_image",
+  seen: "is not an image that you have uploaded: upload it, or send the URL " +
+    "from which it was downloaded.",
+} as const;
 
 function isSilent(
   { answered, unanswered, hasTimedOut }: HostAnswers,
@@ -230,11 +283,29 @@ export function imageProblems(
         line,
         field,
         code: image.code,
-        message: `HEAD ${url} ${image.seen}`,
+        message: image === UNKNOWN_IMAGE
+          ? `${url} ${image.seen}`
+          : `HEAD ${url} ${image.seen}`,
       });
     }
   }
   return problems;
+}
+
+/**
+ * A detail for each product with an uploaded image that was removed after
+ * `findUploadedImages`.
+ */
+export function removedImageProblems(
+  document: ProductsDocument,
+  locked: LockedImages,
+): Detail[] {
+  const removed = new Map<string, ProbedImage>();
+  for (const [url, { sha256, state }] of locked) {
+    const isThere = sha256 !== null && state !== "arriving";
+    if (isUploaded(url) && !isThere) removed.set(url, UNKNOWN_IMAGE);
+  }
+  return removed.size === 0 ? [] : imageProblems(document, removed);
 }
 
 /** @throws {ServiceError} 503 if not every URL was probed. */

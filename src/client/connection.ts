@@ -26,8 +26,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /**
    * How long, in milliseconds, a call is repeated after temporary failures; 0
-   * for no repetition. Only reads and calls with an Idempotency-Key are
-   * repeated. A call beyond the rate limit waits as long as the service says,
+   * for no repetition. Only reads, uploads of images and calls with an
+   * Idempotency-Key are repeated. A call beyond the rate limit waits as long as the service says,
    * up to ten times, whatever this value is.
    */
   retryFor?: number;
@@ -171,7 +171,7 @@ export class Connection {
     input: Input,
     { idempotencyKey = this.platform.newKey() }: CallOptions,
   ): Promise<Request> {
-    const { method = "GET", sends, keyed, bearer } = operation;
+    const { method = "GET", sends, sendsFile, keyed, bearer } = operation;
     const { accept = JSON_TYPE } = operation;
     const { key } = this.#options;
     const headers: Record<string, string> = {
@@ -196,10 +196,14 @@ export class Connection {
         init.body = await compressBody(plain);
       }
     }
+    if (sendsFile !== undefined) {
+      init.body = fileOf(sendsFile, input[sendsFile]);
+    }
     return {
       path: pathOf(operation, input),
       init,
-      repeatable: method === "GET" || keyed === true,
+      // The same file twice has the effect of one.
+      repeatable: method === "GET" || keyed === true || sendsFile !== undefined,
     };
   }
 }
@@ -214,13 +218,19 @@ function documentOf(root: string, value: unknown): Blob {
   return new Blob([JSON.stringify(content)], { type: JSON_TYPE });
 }
 
+/** The media type is that of the file. */
+function fileOf(name: string, value: unknown): Blob {
+  if (value instanceof Blob) return value;
+  throw new TypeError(`${name} is not a Blob.`);
+}
+
 function compressBody(plain: Blob): Promise<Blob> {
   const stream = plain.stream().pipeThrough(new CompressionStream("gzip"));
   return new Response(stream).blob();
 }
 
 /** The path with its parameters; other input becomes the query. */
-function pathOf({ path, sends }: Operation, input: Input): string {
+function pathOf({ path, sends, sendsFile }: Operation, input: Input): string {
   const query = new URLSearchParams();
   const inPath = new Set<string>();
   const filled = path.replace(/:(\w+)/g, (_, name) => {
@@ -228,7 +238,8 @@ function pathOf({ path, sends }: Operation, input: Input): string {
     return segment(name, input[name]);
   });
   for (const [name, value] of Object.entries(input)) {
-    if (inPath.has(name) || name === sends || value === undefined) continue;
+    const isBody = name === sends || name === sendsFile;
+    if (inPath.has(name) || isBody || value === undefined) continue;
     query.set(name, String(value));
   }
   return query.size === 0 ? filled : `${filled}?${query}`;

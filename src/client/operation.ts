@@ -6,6 +6,8 @@ export interface Operation {
   readonly path: string;
   /** The root element of the request's document. */
   readonly sends?: string;
+  /** The input that is sent as the body, byte for byte. */
+  readonly sendsFile?: string;
   /** Whether it takes an Idempotency-Key. */
   readonly keyed?: true;
   /** Whether the key goes into `Authorization`. */

@@ -45,6 +45,7 @@ import type {
   Transaction,
   Trigger,
   TriggerMeaning,
+  UploadedImage,
   Webhook,
 } from "./types.ts";
 /** Every operation, by name. */
@@ -230,6 +231,16 @@ export interface Operations {
     /** does everything but the write */
     dry_run: true;
   }, options?: CallOptions): Promise<{ dry_run: DryRun }>;
+
+  /**
+   * Upload an image. The body is the file. The image is checked and stored as a downloaded one; products of the seller can then name its URL. The same bytes have the same URL.
+   *
+   * `POST /seller_api/images`
+   */
+  uploadImage(input: {
+    /** the file */
+    image: Blob;
+  }, options?: CallOptions): Promise<{ image: UploadedImage }>;
 
   /**
    * Import a catalogue. Accepts up to 50,000 products, and answers when the document is on disk. In the background all products are checked, then stored: all or none; with accept=valid, the valid ones.
@@ -1517,6 +1528,11 @@ export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {
     path: "/seller_api/bulk_attributes",
     sends: "products",
     keyed: true,
+  },
+  uploadImage: {
+    method: "POST",
+    path: "/seller_api/images",
+    sendsFile: "image",
   },
   beginImport: {
     method: "POST",

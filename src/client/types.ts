@@ -59,6 +59,16 @@ export type DetailCode =
   | "bad_url"
   | "image_unavailable"
   | "image_blocked"
+  | "unknown_image"
+  | "image_incomplete"
+  | "image_too_large"
+  | "image_not_an_image"
+  | "image_unsupported_type"
+  | "image_corrupt"
+  | "image_too_many_pixels"
+  | "image_too_many_frames"
+  | "image_quota_exceeded"
+  | "image_unprocessable"
   | "url_blocked"
   | "unresolved"
   | "wrong_type"
@@ -74,11 +84,12 @@ export type ImageCode =
   | "image_host_error"
   | "image_unavailable"
   | "image_timeout"
-  | "image_incomplete"
   | "image_host_unreachable"
   | "image_tls_failed"
   | "image_bad_response"
   | "image_blocked"
+  | "image_removed"
+  | "image_incomplete"
   | "image_too_large"
   | "image_not_an_image"
   | "image_unsupported_type"
@@ -433,6 +444,18 @@ export type ProductAttributes = {
   /** a lower price between two times */
   sale?: SentSale | null;
 } & ({ id: string } | { sku: string });
+
+export interface UploadedImage {
+  /** what products name, with or without the host */
+  url: string;
+  /** the MIME type */
+  type: string;
+  /** pixels */
+  width: number;
+  /** pixels */
+  height: number;
+  bytes: number;
+}
 
 export interface Import {
   import_id: string;

@@ -623,6 +623,15 @@ const PARTIAL = maybe(
   "database servers that cannot be reached; their sellers are left out",
 );
 
+const UPLOADED_IMAGE = named(
+  "uploaded_image",
+  one("url", STRING, "what products name, with or without the host"),
+  one("type", STRING, "the MIME type"),
+  one("width", COUNT, "pixels"),
+  one("height", COUNT, "pixels"),
+  one("bytes", COUNT),
+);
+
 const SERVER = named(
   "database_server",
   one("name", STRING, "host and port, or the file"),
@@ -678,6 +687,7 @@ export const ANSWERS = {
     one("import_id", UUID),
     one("retried", COUNT, "image references that are tried again"),
   ],
+  image: [one("image", UPLOADED_IMAGE)],
   product: [one("product", READ_PRODUCT)],
   // First, because one type in the schema is for both lists of products: here a
   // contact may be whole.

@@ -14,6 +14,7 @@ import {
   mediaTypes,
   PATH_PARAMETERS,
 } from "./endpoint.ts";
+import { imageTypes } from "../images/image_types.ts";
 import type { Form } from "../lib/values.ts";
 import { type NeededScope, scopesOf } from "../sellers/scopes.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
@@ -27,7 +28,7 @@ export const REFERENCE_PAGES = [
   referencePageOf(
     "api-uploads",
     "Uploads and imports",
-    /^\/seller_api\/(bulk_|imports)/,
+    /^\/seller_api\/(bulk_|imports|images)/,
   ),
   referencePageOf(
     "api-products",
@@ -137,7 +138,7 @@ function answerParts({ answers, example: own }: Endpoint): string[] {
 }
 
 function section(endpoint: Endpoint): string {
-  const { method, path, title, about, sends, scope } = endpoint;
+  const { method, path, title, about, sends, sendsImage, scope } = endpoint;
   const errors = errorsOf(endpoint).map(code).join(", ");
   return [
     `## ${title}`,
@@ -146,6 +147,7 @@ function section(endpoint: Endpoint): string {
     scope === undefined ? "" : scopeLine(scope, method),
     table(["parameter", "meaning"], parameterRows(endpoint)),
     sends === undefined ? "" : example("Request body", sends.example),
+    sendsImage ? `The request body is an image: ${imageTypes("or")}.` : "",
     ...answerParts(endpoint),
     `[Errors](errors.md#statuses-and-codes): ${errors}`,
   ].filter((part) => part !== "").join("\n\n");

@@ -56,6 +56,8 @@ export interface Documentation {
     document?: "attributes";
     example: string;
   };
+  /** Whether the body is an image. */
+  sendsImage?: true;
   /** Kinds of XML answers, or one media type; null for a 204. */
   answers: readonly AnswerName[] | { type: string } | null;
   /** The events of a stream, if the answer can be one. */
@@ -136,8 +138,9 @@ export function takesIdempotencyKey(
  * path, its parameters, and the document that it takes.
  */
 export function errorsOf(
-  { method, path, access, parameters = [], sends, errors = [] }: Endpoint,
+  endpoint: Endpoint,
 ): ErrorCode[] {
+  const { method, path, access, parameters = [], errors = [] } = endpoint;
   const common: ErrorCode[] = ["malformed_request", "internal", "unavailable"];
   if (path.includes("/:")) common.push("not_found");
   if (parameters.some(({ name }) => name === "after")) {
@@ -151,10 +154,11 @@ export function errorsOf(
   if (access === "seller") {
     common.push("rate_limited", "suspended", "forbidden");
   }
-  if (sends !== undefined) {
+  if (endpoint.sends !== undefined) {
+    common.push("malformed_xml", "malformed_json");
+  }
+  if (endpoint.sends !== undefined || endpoint.sendsImage) {
     common.push(
-      "malformed_xml",
-      "malformed_json",
       "request_timeout",
       "body_too_large",
       "unsupported_media_type",

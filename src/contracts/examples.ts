@@ -389,6 +389,11 @@ ${indented(importRecord(""))}
     `<import_id>${IMPORT_ID}</import_id>`,
     "<retried>1</retried>",
   ),
+  image: service(`<image>
+  <url>https://shop.example/images/65/656f2c1a9b0d4e7f8a31c5d2e6b7f09812ac34de56f7890b1c2d3e4f5a6b7c8d.png</url>
+  <type>image/png</type><width>1200</width><height>900</height>
+  <bytes>184320</bytes>
+</image>`),
   product: service(product()),
   followed_products: FEED,
   products: service(

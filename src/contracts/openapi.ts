@@ -466,6 +466,14 @@ const SIGNATURE: Readonly<Record<string, string>> = {
     "v1, and the HMAC-SHA256 of id.timestamp.body, for each valid secret",
 };
 
+/** The body of an image: its bytes, of any declared type. */
+const IMAGE_BODY = {
+  required: true,
+  content: Object.fromEntries(
+    ["image/*", "application/octet-stream"].map((type) => [type, {}]),
+  ),
+};
+
 function operation(endpoint: Endpoint, components: Components): Json {
   const { path, access, sends, parameters = [] } = endpoint;
   const sent = sends && DOCUMENTS[sends.document ?? sends.root];
@@ -480,6 +488,7 @@ function operation(endpoint: Endpoint, components: Components): Json {
     tags: [access],
     security: securityOf(endpoint),
     ...(all.length > 0 && { parameters: all }),
+    ...(endpoint.sendsImage && { requestBody: IMAGE_BODY }),
     ...(sends && sent && {
       requestBody: {
         required: true,

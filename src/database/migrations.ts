@@ -98,6 +98,11 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: addTableColumn("sellers", "price_jump", "integer?"),
   },
   { name: "contacts", sql: CONTACTS },
+  {
+    name: "uploaded images that no product has named",
+    sql: "CREATE INDEX images_unnamed ON images (stored_at) WHERE " +
+      "stored_at IS NOT NULL AND state IN ('arriving', 'uploaded');",
+  },
 ];
 
 /** Statements that fail where a table or column of the schema is missing. */

@@ -383,6 +383,8 @@ export const TABLES = {
 
   /**
    * A row for each URL of a seller: the stored copy, and the job to fetch it.
+   * One for each image that the seller has uploaded, too; see
+   * images/uploaded_images.ts.
    */
   images: {
     columns: {
@@ -418,12 +420,15 @@ export const TABLES = {
       images_queue: "(seller_no, origin, due_at, id) WHERE due_at IS NOT NULL",
       images_leases: LEASES,
       images_sha256: "(sha256) WHERE sha256 IS NOT NULL",
+      images_unnamed: "(stored_at) WHERE stored_at IS NOT NULL " +
+        "AND state IN ('arriving', 'uploaded')",
     },
     // Deleted together with files, which rows of several sellers share:
     // images/retention.ts.
     kept: {
       bound: "the images that products show or uploads name; others until " +
-        "`SELLER_KEEP_IMAGES_DAYS` or `images prune --delete`",
+        "`SELLER_KEEP_IMAGES_DAYS` or `images prune --delete`; uploaded " +
+        "ones that no product has named, 7 days",
     },
     onSellerRemoval: "rows",
   },

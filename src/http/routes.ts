@@ -36,7 +36,7 @@ import {
   undoImport,
 } from "./handlers/import_endpoints.ts";
 import { getHistory } from "./handlers/history_endpoints.ts";
-import { getImage } from "./handlers/image_endpoints.ts";
+import { getImage, uploadImage } from "./handlers/image_endpoints.ts";
 import {
   getCategory,
   listAllCategories,
@@ -136,6 +136,7 @@ const FOR_SELLERS = sellerRoutes("/seller_api", {
   "POST /bulk_products/:transaction_id/images/retry": ["products", retryImages],
   "POST /bulk_products/:transaction_id/undo": ["products", undoUpload],
   "POST /bulk_attributes": ["products", uploadAttributes],
+  "POST /images": ["products", uploadImage],
   "POST /imports": ["products", beginImport],
   "GET /imports": ["products", listImports],
   "GET /imports/:import_id": ["products", getImport],

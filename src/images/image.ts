@@ -14,19 +14,31 @@
  *                                  as if it had never been fetched
  *     pruned ──► pending           a transaction needs it again
  *
+ * An image that the seller has uploaded has a row, too; its URL is the path
+ * that serves it (`uploaded_images.ts`). Its row is written before its file, so
+ * that a file without a row never stays:
+ *
+ *     arriving ──► uploaded   the file is stored
+ *     uploaded ──► stored     a product has named it
+ *
+ * If its file is lost, it becomes `pending` as any other; the job finds the
+ * bytes that the seller has uploaded again meanwhile, or fails.
+ *
  * A job in progress is `pending` with a lease. Each request for it gets five
  * attempts from then on, so a request for a job that is being retried restarts
  * its schedule. Earlier requests are answered when they have had their own five
  * attempts and as much time as those take.
  */
-import { type ImageType, imageTypes } from "./image_types.ts";
+import { IMAGE_TYPES, type ImageType } from "./image_types.ts";
 import { Buffer } from "node:buffer";
 import { createHash, hash } from "node:crypto";
 import type { LeaseQueue } from "../jobs/lease_queue.ts";
 import { longestDelayMs, type RetrySchedule } from "../jobs/retry_schedule.ts";
-import type { CodeEntry } from "../lib/errors.ts";
+import { type CodeEntry, IMAGE_CONTENT_CODES } from "../lib/errors.ts";
 
 export type ImageState =
+  | "arriving"
+  | "uploaded"
   | "pending"
   | "stored"
   | "failed"
@@ -49,6 +61,8 @@ export function urlKey(url: string): string {
 
 /** An image as a product shows it, independent of any running job. */
 export interface ShownImage {
+  /** The URL, with a host. */
+  url: string;
   status: "pending" | "stored" | "failed";
   /** The stored copy; null if there is none. */
   copy: StoredFile & { width: number; height: number } | null;
@@ -87,10 +101,6 @@ export const IMAGE_CODES = {
     meaning: "The host did not answer in time; the service retries.",
     remedy: "Wait. If all attempts fail, use a faster host.",
   },
-  image_incomplete: {
-    meaning: "The connection broke before the image was complete.",
-    remedy: "Wait. If all attempts fail, repair the host.",
-  },
   image_host_unreachable: {
     meaning: "The name of the host has no address, or nothing listens there.",
     remedy: "Correct the name in the URL, or start the host.",
@@ -107,39 +117,11 @@ export const IMAGE_CODES = {
     meaning: "The URL leads to an address that is not public.",
     remedy: "Put the image at a public address.",
   },
-  image_too_large: {
-    meaning: "The image has more bytes than allowed.",
-    remedy: "Make it smaller; the message has the limit.",
+  image_removed: {
+    meaning: "The image was uploaded, but its file is no longer stored.",
+    remedy: "Upload it again; products that name it then show it.",
   },
-  image_not_an_image: {
-    meaning: "The bytes are not an image.",
-    remedy: "Send the URL of the image itself, not of a page that shows it.",
-  },
-  image_unsupported_type: {
-    meaning: "The image has a type that is not accepted.",
-    remedy: `Send ${imageTypes("or")}.`,
-  },
-  image_corrupt: {
-    meaning: "The header of the image is damaged, so its size is unknown.",
-    remedy: "Save the image again.",
-  },
-  image_too_many_pixels: {
-    meaning: "The image has more than 64 megapixels.",
-    remedy: "Make it smaller.",
-  },
-  image_too_many_frames: {
-    meaning: "The animation has more frames than allowed.",
-    remedy: "Remove frames, or send a still image.",
-  },
-  image_quota_exceeded: {
-    meaning: "Storing the image would take more bytes than your image quota.",
-    remedy:
-      "Remove images, or ask the operator for a larger quota; then retry.",
-  },
-  image_unprocessable: {
-    meaning: "The service failed repeatedly to read the image.",
-    remedy: "Save the image again, or as another type.",
-  },
+  ...IMAGE_CONTENT_CODES,
 } as const satisfies Record<string, CodeEntry>;
 
 export type ImageCode = keyof typeof IMAGE_CODES;
@@ -170,14 +152,15 @@ export interface StoredFile {
   type: ImageType;
 }
 
+/** A complete image that was accepted. */
+export interface AcceptedImage extends StoredFile {
+  bytes: number;
+  width: number;
+  height: number;
+}
+
 export type ImageOutcome =
-  | StoredFile & {
-    kind: "stored";
-    bytes: number;
-    width: number;
-    height: number;
-    validator: string | null;
-  }
+  | AcceptedImage & { kind: "stored"; validator: string | null }
   | { kind: "unmodified" }
   | ImageFailure & { kind: "failed" }
   /** The worker died while it inspected the image. */
@@ -214,21 +197,22 @@ export const IMAGES: LeaseQueue = {
  */
 export const CRASHES = 2;
 
-export const QUOTA_EXCEEDED: ImageFailure = {
+export const QUOTA_EXCEEDED = {
   code: "image_quota_exceeded",
   message: "Your stored images, and the documents of your imports, would " +
     "take more bytes than your quota allows; remove images that you " +
     "do not need, wait for the end of your imports, or ask the " +
     "operator for a larger quota.",
   transient: false,
-};
+} as const satisfies ImageFailure;
 
-export const UNPROCESSABLE: ImageFailure = {
+export const UNPROCESSABLE = {
   code: "image_unprocessable",
-  message: "The service failed repeatedly to read this image; save it " +
-    "again with another program.",
+  message:
+    "The service failed to read this image; save it again with another " +
+    "program.",
   transient: false,
-};
+} as const satisfies ImageFailure;
 
 /**
  * The failure for a status other than 200, and other than 304 after a
@@ -304,7 +288,54 @@ export function conditionOf(validator: string | null): Record<string, string> {
   return { "if-modified-since": match[2] };
 }
 
-/** The path of the file below `images/`, and of the URL that serves it. */
+/** The path of the file below `images/`. */
 export function imageFile({ sha256, type }: StoredFile): string {
   return `${sha256.slice(0, 2)}/${sha256}.${type}`;
+}
+
+/** Where the service serves images. */
+const IMAGES_PATH = "/images/";
+const FILE = /^([0-9a-f]{2})\/\1[0-9a-f]{62}\.([a-z]{3,4})$/;
+
+/** The type of an image file by its path; null for any other path. */
+export function typeOfFile(file: string): ImageType | null {
+  const match = FILE.exec(file);
+  return IMAGE_TYPES.find((type) => type === match?.[2]) ?? null;
+}
+
+/** The path at which the service serves the file. */
+export function imagePath(file: StoredFile): string {
+  return IMAGES_PATH + imageFile(file);
+}
+
+/** A URL that ends with the path of an image file. */
+export interface ImageAddress {
+  /** What precedes the path; "" if it is the path alone. */
+  base: string;
+  path: string;
+}
+
+/** The address of an image file in a URL or path; null if it is another one. */
+export function imageAddress(url: string): ImageAddress | null {
+  const at = url.lastIndexOf(IMAGES_PATH);
+  if (at < 0 || typeOfFile(url.slice(at + IMAGES_PATH.length)) === null) {
+    return null;
+  }
+  return { base: url.slice(0, at), path: url.slice(at) };
+}
+
+/**
+ * Whether an image with this URL in its row was uploaded by the seller: it has
+ * the path of its file, and no host, which the operator may change.
+ */
+export function isUploaded(url: string): boolean {
+  return url.startsWith(IMAGES_PATH);
+}
+
+/** The origin of uploaded images in the queue. */
+export const UPLOADED = "uploaded";
+
+/** A URL of a product as it is shown: an uploaded image gets a host. */
+export function shownUrl(url: string, publicUrl: string): string {
+  return isUploaded(url) ? publicUrl + url : url;
 }

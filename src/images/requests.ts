@@ -5,7 +5,7 @@
  */
 import { addImagesOfParts } from "./import_images.ts";
 import { originsOf } from "../lib/url.ts";
-import { type ImageState, urlKey } from "./image.ts";
+import { type ImageState, isUploaded, UPLOADED, urlKey } from "./image.ts";
 import {
   insertInto,
   placeholders,
@@ -83,7 +83,7 @@ export async function lockOrCreateImages(
     id: uuid(),
     key: urlKey(url),
     url,
-    origin: origins[i],
+    origin: origins[i] ?? UPLOADED,
   }));
   images.sort((a, b) => a.key < b.key ? -1 : 1);
   const at = tx.now();
@@ -169,7 +169,11 @@ export function planImages(
   for (const image of images) {
     const { url, refs, validator, asStored } = image;
     const stored = locked.get(url)!;
-    if (asStored ? stored.sha256 !== null : isCurrent(stored, validator)) {
+    if (
+      asStored || isUploaded(url)
+        ? stored.sha256 !== null
+        : isCurrent(stored, validator)
+    ) {
       plan.reused += refs;
     } else {
       plan.pending += refs;

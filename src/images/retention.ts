@@ -16,11 +16,14 @@ import { type Db, MAINTENANCE, type Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesUnder,
+  forgetUnnamed,
   forgetUnneeded,
+  hasUnnamed,
   type ImageKey,
   neededCopiesUnder,
 } from "./rows/copies.ts";
 import { readPosition, writePosition } from "../jobs/positions.ts";
+import { untilNoneInAnySection } from "../jobs/periodic_jobs.ts";
 import { currentLeases } from "../jobs/lease_queue.ts";
 import { sectionsOf } from "../database/sections.ts";
 
@@ -103,8 +106,8 @@ export async function* sweepUnneeded(
 }
 
 /**
- * The job that removes the files of removed sellers: its name, and that of its
- * position.
+ * The job that removes the files of removed sellers, and of uploaded images that
+ * no product has named: its name, and that of its position.
  */
 export const UNNAMED_FILES = "unnamed_files";
 
@@ -122,6 +125,30 @@ const UNNAMED_MS = 2 * YOUNG_MS;
 export async function markUnnamed(tx: Tx): Promise<void> {
   const now = tx.now();
   await writePosition(tx, UNNAMED_FILES, `${now} ${now + UNNAMED_MS}`);
+}
+
+/** How long an uploaded image may be without a product, at least. */
+const UNNAMED_DAYS = 7;
+/** How long the file of an uploaded image may take to come. */
+const ARRIVING_MS = HOUR_MS;
+
+/**
+ * Deletes the rows of uploaded images that no product has named, and schedules
+ * the removal of their files. Such images end by whole days, so that files are
+ * searched once a day.
+ */
+export async function* sweepUnnamedImages(
+  { db, deps: { clock } }: Pick<Services, "db" | "deps">,
+): AsyncGenerator<number, void> {
+  const now = clock.now();
+  const times = {
+    uploadedBy: now - now % DAY_MS - UNNAMED_DAYS * DAY_MS,
+    arrivingBy: now - ARRIVING_MS,
+  };
+  if (!await db.read((sql) => hasUnnamed(sql, times), { single: true })) return;
+  // Before the rows are deleted, so that a kill leaves no file without a row.
+  await db.write(markUnnamed, MAINTENANCE);
+  yield* untilNoneInAnySection(db, (tx) => forgetUnnamed(tx, times));
 }
 
 /**

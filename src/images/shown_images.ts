@@ -8,7 +8,7 @@
  */
 import { untilNoneInAnySection } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";
-import { urlKey } from "./image.ts";
+import { isUploaded, urlKey } from "./image.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import {
   inReach,
@@ -50,12 +50,15 @@ export async function linkImages(
 ): Promise<void> {
   const added: Param[][] = [];
   const removed: Param[][] = [];
+  const uploaded: Param[][] = [];
   for (const { before, after } of products) {
     if (before?.images === after?.images) continue;
     const former = new Set(before?.images.map(({ url }) => url));
     for (const { url } of after?.images ?? []) {
       if (former.delete(url)) continue;
-      added.push([sellerNo, images.get(url)!.id, after!.id]);
+      const { id } = images.get(url)!;
+      added.push([sellerNo, id, after!.id]);
+      if (isUploaded(url)) uploaded.push([sellerNo, id]);
     }
     for (const url of former) {
       removed.push([sellerNo, before!.id, sellerNo, urlKey(url)]);
@@ -71,6 +74,12 @@ export async function linkImages(
   await tx.runMany(
     LINK,
     added,
+    "any",
+  );
+  await tx.runMany(
+    `UPDATE images SET state = 'stored'
+     WHERE seller_no = ? AND id = ? AND state = 'uploaded'`,
+    uploaded,
     "any",
   );
 }

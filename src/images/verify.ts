@@ -10,8 +10,8 @@ import { type Db, MAINTENANCE } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import {
   copiesAfter,
-  copiesUnder,
   refetchCopies,
+  storedCopiesUnder,
   type StoredCopy,
 } from "./rows/copies.ts";
 import { readPosition, writePosition } from "../jobs/positions.ts";
@@ -90,7 +90,7 @@ export async function verifyImages(
 ): Promise<VerifyReport> {
   const report: VerifyReport = { checked: 0, missing: [], damaged: [] };
   for (const prefix of PREFIXES) {
-    const copies = await db.read((sql) => copiesUnder(sql, prefix));
+    const copies = await db.read((sql) => storedCopiesUnder(sql, prefix));
     const found = await inParallel(
       AT_ONCE,
       copies,

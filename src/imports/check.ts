@@ -23,6 +23,7 @@ import {
 } from "../catalogue/upload.ts";
 import { productsNamedIn } from "../catalogue/upload_plan.ts";
 import {
+  findUploadedImages,
   imageProblems,
   imageUrls,
   type ProbedImage,
@@ -207,7 +208,11 @@ async function probeAll(
   document: ProductsDocument,
 ): Promise<Map<string, ProbedImage>> {
   const probed = new Map<string, ProbedImage>();
-  let left: ReadonlySet<string> = imageUrls(document);
+  const uploaded = await findUploadedImages(services, seller.no, document);
+  for (const [url, image] of uploaded) probed.set(url, image);
+  let left: ReadonlySet<string> = imageUrls(document).difference(
+    new Set(uploaded.keys()),
+  );
   while (left.size > 0) {
     const asked = await unlessStopping(
       abort,

@@ -21,6 +21,7 @@ import { lockUsage, quotaOf, usageOf } from "../sellers/usage_rows.ts";
 import { requireActive } from "../sellers/access.ts";
 import { recordInvalid } from "../lib/errors.ts";
 import { inSpan } from "../lib/tracing.ts";
+import { splitIntoPieces } from "../lib/pieces.ts";
 import { heavyOwner } from "../lib/wait_list.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -112,7 +113,7 @@ class Receiving {
   }
 
   async #receive(): Promise<ImportOutcome> {
-    for await (const piece of splitIntoPieces(this.#received.chunks)) {
+    for await (const piece of splitIntoPieces(this.#received.chunks, PIECE)) {
       this.#hash?.update(piece);
       this.#survey.append(piece);
       while (this.#survey.canRead) await this.#readOne();
@@ -235,25 +236,4 @@ function openImportsProblem(
       "the end of your imports, delete dry runs, or ask the operator for a " +
       "larger quota.",
   }]);
-}
-
-/** Splits the bytes into pieces with their own memory. */
-async function* splitIntoPieces(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void> {
-  let piece = new Uint8Array(PIECE);
-  let filled = 0;
-  for await (const chunk of chunks) {
-    for (let rest = chunk; rest.length > 0;) {
-      const part = rest.subarray(0, PIECE - filled);
-      piece.set(part, filled);
-      filled += part.length;
-      rest = rest.subarray(part.length);
-      if (filled < PIECE) break;
-      yield piece;
-      piece = new Uint8Array(PIECE);
-      filled = 0;
-    }
-  }
-  if (filled > 0) yield piece.slice(0, filled);
 }

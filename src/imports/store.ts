@@ -10,7 +10,7 @@ import { countResults } from "../catalogue/transaction.ts";
 import { writeTransaction } from "../catalogue/transaction_write.ts";
 import { planLocked, toProductOutcome } from "../catalogue/upload.ts";
 import { type Draft, productsNamedIn } from "../catalogue/upload_plan.ts";
-import { imageUrls } from "../catalogue/upload_probe.ts";
+import { findUploadedImages, imageUrls } from "../catalogue/upload_probe.ts";
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
 import { lockPart, problemsByProduct, recordWithProblems } from "./check.ts";
@@ -47,6 +47,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
     acceptValid: true,
     checked: checkedOf(part, checked),
   };
+  await findUploadedImages(services, seller.no, draft.document);
   const wanted = {
     seller,
     ...productsNamedIn(draft.document),

@@ -71,8 +71,8 @@ export const ERRORS = {
   request_timeout: {
     status: 408,
     meaning:
-      "The body was not complete within 30 s, or within 5 minutes for an import.",
-    remedy: "Send it again, compressed with gzip.",
+      "The body was not complete within 30 s, or within 5 minutes for an import or an image.",
+    remedy: "Send it again; a document compressed with gzip.",
   },
   conflict: {
     status: 409,
@@ -107,14 +107,14 @@ export const ERRORS = {
   body_too_large: {
     status: 413,
     meaning:
-      "The body, decompressed, is longer than `SELLER_BODY_LIMIT` or `SELLER_IMPORT_LIMIT`.",
-    remedy: "Split the document.",
+      "The body, decompressed, is longer than `SELLER_BODY_LIMIT`, of an import `SELLER_IMPORT_LIMIT`, of an image `SELLER_IMAGE_LIMIT`.",
+    remedy: "Split the document, or make the image smaller.",
   },
   unsupported_media_type: {
     status: 415,
     meaning:
-      "`Content-Type` is not `text/xml`, `application/xml` or `application/json`, or `Content-Encoding` is not `gzip`.",
-    remedy: "Send one of these.",
+      "`Content-Type` is not `text/xml`, `application/xml` or `application/json`, or that of an image is one of a form; or `Content-Encoding` is not `gzip`.",
+    remedy: "Send one of these; an image as the body itself.",
   },
   record_invalid: {
     status: 422,
@@ -153,6 +153,54 @@ export type ErrorCode = keyof typeof ERRORS;
 
 /** The status of an error on endpoints where it is a conflict. */
 export const CONFLICT_STATUS = 409;
+
+/**
+ * Codes of bytes that are not accepted as an image. The types are those of
+ * `images/image_types.ts`.
+ */
+export const IMAGE_CONTENT_CODES = {
+  image_incomplete: {
+    meaning: "The image ends before the end that its format marks.",
+    remedy:
+      "Upload the whole file. A download is retried: wait; if all attempts fail, repair the file or the host.",
+  },
+  image_too_large: {
+    meaning: "The image has more bytes than allowed.",
+    remedy: "Make it smaller; the message has the limit.",
+  },
+  image_not_an_image: {
+    meaning: "The bytes are not an image.",
+    remedy:
+      "Send the image itself, or its own URL, not that of a page that shows it.",
+  },
+  image_unsupported_type: {
+    meaning: "The image has a type that is not accepted.",
+    remedy: "Send JPEG, PNG, GIF, WebP or AVIF.",
+  },
+  image_corrupt: {
+    meaning: "The header of the image is damaged, so its size is unknown.",
+    remedy: "Save the image again.",
+  },
+  image_too_many_pixels: {
+    meaning: "The image has more than 64 megapixels.",
+    remedy: "Make it smaller.",
+  },
+  image_too_many_frames: {
+    meaning: "The animation has more frames than allowed.",
+    remedy: "Remove frames, or send a still image.",
+  },
+  image_quota_exceeded: {
+    meaning: "Storing the image would take more bytes than your image quota.",
+    remedy:
+      "Remove images, or ask the operator for a larger quota; then retry.",
+  },
+  image_unprocessable: {
+    meaning: "The service failed to read the image.",
+    remedy: "Save the image again, or as another type.",
+  },
+} as const satisfies Record<string, CodeEntry>;
+
+export type ImageContentCode = keyof typeof IMAGE_CONTENT_CODES;
 
 /** Codes of the details of an error. */
 export const DETAIL_CODES = {
@@ -299,6 +347,13 @@ export const DETAIL_CODES = {
     remedy:
       "Put the image at a public address; for a trial, see `--allow-private`.",
   },
+  unknown_image: {
+    meaning:
+      "The URL is one of this service's, and not that of an image that the seller has uploaded.",
+    remedy:
+      "Upload the image, and send the URL of the answer; or send the URL from which a copy was downloaded.",
+  },
+  ...IMAGE_CONTENT_CODES,
   url_blocked: {
     meaning: "The URL leads to an address that is not public.",
     remedy: "Use a URL with a public address.",
@@ -426,6 +481,14 @@ export function recordInvalid(details: Detail[], more = 0): ServiceError {
  */
 export function notFound(what: string): ServiceError {
   return new ServiceError("not_found", `No such ${what}.`);
+}
+
+/** 408, which only the log shows, because the client has disconnected. */
+export function connectionClosed(): ServiceError {
+  return new ServiceError(
+    "request_timeout",
+    "The connection was closed before the answer was ready.",
+  );
 }
 
 /** 503: the service stopped while the request was in progress. */

@@ -100,13 +100,15 @@ function nameOf(char: string): string {
 }
 
 /**
- * The origin (scheme, host, port) of each of these accepted URLs. Most images
- * of an upload have the same host, so its origin is parsed once.
+ * The origin (scheme, host, port) of each of these accepted URLs; null for a
+ * path. Most images of an upload have the same host, so its origin is parsed
+ * once.
  */
-export function originsOf(urls: readonly string[]): string[] {
+export function originsOf(urls: readonly string[]): (string | null)[] {
   const origins = new Map<string, string>();
   return urls.map((url) => {
-    const [beginning] = /^[^:]+:\/\/[^/?#]*/.exec(url)!;
+    const [beginning] = /^[^:]+:\/\/[^/?#]*/.exec(url) ?? [];
+    if (beginning === undefined) return null;
     let origin = origins.get(beginning);
     if (origin === undefined) {
       origin = new URL(beginning).origin;

@@ -151,12 +151,6 @@ export interface StreamedAnswer extends Answer {
    * until the next one is requested. Throws {@linkcode OutboundError}.
    */
   body: AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /**
-   * Whether the host marks the end of the body, by a length or chunks: a
-   * truncated body is then an error. Otherwise the body ends with the
-   * connection.
-   */
-  isEndMarked: boolean;
   /** Stops reading the body. */
   cancel: () => void;
 }
@@ -294,7 +288,6 @@ export class Outbound {
       return {
         ...answerOf(call, head),
         body: this.#stream(call, answered, maxBytes),
-        isEndMarked: head.framing.kind !== "close",
         cancel: () => call.end(),
       };
     });

@@ -9,6 +9,7 @@ import {
   MEANING_EXAMPLE,
   REASONS_EXAMPLE,
 } from "../../src/contracts/examples.ts";
+import { picture } from "../../src/sandbox/pictures.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import type { Route } from "../../src/http/server/route.ts";
 import { products } from "./attacker.ts";
@@ -18,7 +19,7 @@ import type { Stage } from "./stage.ts";
 export interface Input {
   what: string;
   path: (stage: Stage, n: number) => string;
-  body?: (stage: Stage, n: number) => string;
+  body?: (stage: Stage, n: number) => string | Uint8Array<ArrayBuffer>;
   accept?: string;
   /**
    * The status of its answers, except of requests that are refused because too
@@ -30,6 +31,15 @@ export interface Input {
 type Inputs = readonly [Input, ...Input[]];
 
 const LONG = "x".repeat(5_000);
+
+/** A JPEG of this length; `n` makes it another file. */
+function jpeg(n: number, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  bytes.set(picture("a.jpg")!);
+  new DataView(bytes.buffer).setUint32(length - 6, n);
+  bytes.set([0xff, 0xd9], length - 2);
+  return bytes;
+}
 
 /** One request to this path. */
 const at = (
@@ -159,6 +169,13 @@ const SELLER_INPUTS: Readonly<Record<string, Inputs>> = {
     of("/bulk_attributes?v=1.1&complete=quantity&at_most=100&dry_run=true", {
       what: "a dry run of one, and none of the others",
       body: () => "<products><product><sku>s-1</sku></product></products>",
+    }),
+  ],
+  "POST /seller_api/images": [
+    of("/images", { what: "small", body: (_, n) => jpeg(n, 1_000) }),
+    of("/images", {
+      what: "the largest",
+      body: (_, n) => jpeg(n, 16 * 1_024 * 1_024),
     }),
   ],
   "POST /seller_api/imports": [

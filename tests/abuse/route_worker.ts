@@ -4,7 +4,7 @@ export interface Order {
   url: string;
   method: string;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array<ArrayBuffer>;
 }
 
 /** For how long a stream of events is read. */

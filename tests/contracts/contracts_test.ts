@@ -26,6 +26,7 @@ import { DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
 import { SCALARS } from "../../src/catalogue/fields.ts";
 import { xmlOfData } from "../../src/webhooks/event.ts";
 import { TRIGGER_EXAMPLES, TRIGGERS } from "../../src/webhooks/trigger.ts";
+import { picture } from "../../src/sandbox/pictures.ts";
 import { ENDPOINTS, ROUTES } from "../../src/http/routes.ts";
 import { IDEMPOTENCY_KEY } from "../../src/http/server/parameters.ts";
 import { type Answer, boot, product, textAt } from "../support/app.ts";
@@ -197,6 +198,14 @@ bothForms.test("every kind of answer of the running service is valid", async () 
   await get("import_results", `${imported}/results?limit=1`);
   await get("imports", "/seller_api/imports");
   await post("import_images_retry", `${imported}/images/retry`);
+
+  note(
+    "image",
+    await app.call("/seller_api/images", {
+      method: "POST",
+      body: picture("a.png")!,
+    }),
+  );
 
   const hooks = "/seller_api/webhooks";
   await get("webhooks", hooks);

@@ -243,7 +243,7 @@ interface Property {
 }
 
 function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
-  const { path, sends, parameters = [] } = endpoint;
+  const { path, sends, sendsImage, parameters = [] } = endpoint;
   const inPath = pathNames(path).map((name) => {
     const { about, words } = PATH_PARAMETERS[name];
     return property(name, about, words ? union(words) : "string", true);
@@ -261,7 +261,8 @@ function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
     .map((one) =>
       property(one.name, one.about, parameterType(one), one.required ?? false)
     );
-  return [...inPath, ...document, ...inQuery];
+  const file = sendsImage ? [property("image", "the file", "Blob", true)] : [];
+  return [...inPath, ...document, ...file, ...inQuery];
 }
 
 function property(
@@ -326,15 +327,18 @@ function bodyType({ answers }: Endpoint): "string" | "Blob" | "void" {
 const BODIES = { string: '"text"', Blob: '"blob"', void: "null" };
 
 function row(endpoint: Endpoint): string {
-  const { operation, method, path, sends, answers, access } = endpoint;
+  const { operation, method, path, sends, sendsImage, answers, access } =
+    endpoint;
   const list = pagesOf(endpoint);
   return `${operation}: { ${
     method === "GET" ? "" : `method: "${method}", `
   }path: "${path}"${sends === undefined ? "" : `, sends: "${sends.root}"`}${
-    takesIdempotencyKey(endpoint) ? ", keyed: true" : ""
-  }${access === "metrics" ? ", bearer: true" : ""}${
-    Array.isArray(answers) ? "" : `, answer: ${BODIES[bodyType(endpoint)]}`
-  }${list === null ? "" : `, pages: "${list.name}"`}${
+    sendsImage ? ', sendsFile: "image"' : ""
+  }${takesIdempotencyKey(endpoint) ? ", keyed: true" : ""}${
+    access === "metrics" ? ", bearer: true" : ""
+  }${Array.isArray(answers) ? "" : `, answer: ${BODIES[bodyType(endpoint)]}`}${
+    list === null ? "" : `, pages: "${list.name}"`
+  }${
     list === null || listedIn(list.shape) !== null
       ? ""
       : `, item: "${itemsOf(list.shape).name}"`

@@ -18,7 +18,7 @@ import { bothForms } from "../support/forms.ts";
 const SCOPE_OF: readonly [RegExp, NeededScope][] = [
   // Every key may rotate itself, and read its account and published data.
   [/^\/(keys\/:key_id\/rotate|account|categories|triggers)/, "any"],
-  [/^\/(bulk_|imports|products|contacts|mappings)/, "products"],
+  [/^\/(bulk_|imports|images|products|contacts|mappings)/, "products"],
   [/^\/(webhooks|events)/, "webhooks"],
   [/^\/keys/, "keys"],
   [/^\/refusals/, "read"],

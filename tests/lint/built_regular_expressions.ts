@@ -3,8 +3,6 @@ import type { SourceRule } from "./source_rule.ts";
 
 /** Modules that build regular expressions, only from known constants. */
 const BUILT: Readonly<Record<string, string>> = {
-  "http/handlers/image_endpoints.ts":
-    "digits of a fixed number and a closed list of types",
   "xml/reader.ts": "one class of characters, then another one repeated",
 };
 

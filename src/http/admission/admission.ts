@@ -15,7 +15,11 @@ import {
 import { ReadLimiter } from "./read_limiter.ts";
 import { RequestPacer } from "./request_pacer.ts";
 import { BodyBudget, ConcurrencyLimit } from "./concurrency_limit.ts";
-import { UploadLimiter } from "./upload_limiter.ts";
+import {
+  IMAGES_IN_ALL,
+  UploadLimiter,
+  UPLOADS_IN_ALL,
+} from "./upload_limiter.ts";
 
 /** Bodies being read. */
 const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
@@ -33,6 +37,8 @@ export class Admission {
   readonly budget: BodyBudget;
   /** Uploads whose bodies have arrived. */
   readonly uploads: UploadLimiter;
+  /** Images that sellers upload. */
+  readonly images: UploadLimiter;
   /** Requests that wait for an event. */
   readonly waits: ConcurrencyLimit;
   readonly reads: ReadLimiter;
@@ -51,8 +57,10 @@ export class Admission {
     this.waits = holders.add("waits", new ConcurrencyLimit(clock, WAITS));
     this.reads = new ReadLimiter(deps, holders);
     this.pacer = holders.add("paced_requests", new RequestPacer(deps));
-    this.uploads = new UploadLimiter(clock);
+    this.uploads = new UploadLimiter(clock, UPLOADS_IN_ALL);
     holders.add("uploads", this.uploads.list);
+    this.images = new UploadLimiter(clock, IMAGES_IN_ALL);
+    holders.add("uploaded_images", this.images.list);
     const budget = new BodyBudget(clock, config.bodyBudget);
     this.budget = holders.add("body_bytes", budget);
     this.#limiter = new RateLimiter(clock);
@@ -64,6 +72,7 @@ export class Admission {
     return {
       upload: this.uploads.acquired,
       body: this.bodies.acquired,
+      image: this.images.acquired,
       wait: this.waits.acquired,
       read: this.reads.admitted,
     };

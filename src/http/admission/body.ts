@@ -24,6 +24,8 @@ const INFLATED_IN_A_TURN = 4;
 export type RunHeavy = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface BodyLimits {
+  /** Throws 415 for a media type; by default, it must be that of a document. */
+  checkType?: (headers: Headers) => void;
   /** Bytes, after inflating. */
   limit: number;
   deps: Pick<Deps, "clock" | "yieldToIo">;
@@ -50,7 +52,7 @@ export async function readBody(
     takeRoom: (bytes: number) => void;
   },
 ): Promise<Uint8Array[]> {
-  const { isGzip, declared } = sentBody(request, limits.limit);
+  const { isGzip, declared } = sentBody(request, limits);
   const isKnown = declared !== null && !isGzip;
   if (isKnown) takeRoom(declared);
   const blocks = isKnown
@@ -73,9 +75,11 @@ export async function readBody(
  */
 export async function* readChunks(
   request: Request,
-  { limit, deps, stopping, runHeavy, timeoutMs = BODY_TIMEOUT_MS }: BodyLimits,
+  limits: BodyLimits,
 ): AsyncGenerator<Uint8Array, void> {
-  const { isGzip } = sentBody(request, limit);
+  const { limit, deps, stopping, runHeavy, timeoutMs = BODY_TIMEOUT_MS } =
+    limits;
+  const { isGzip } = sentBody(request, limits);
   if (request.body === null) return;
   const arriving = new ArrivingBody(request.body, limit, deps.yieldToIo);
   let late = false;
@@ -121,8 +125,11 @@ interface SentBody {
 }
 
 /** What the headers say about a body; throws 415 or 413. */
-function sentBody({ headers }: Request, limit: number): SentBody {
-  bodyForm(headers);
+function sentBody(
+  { headers }: Request,
+  { limit, checkType = bodyForm }: Pick<BodyLimits, "limit" | "checkType">,
+): SentBody {
+  checkType(headers);
   const isGzip = saysGzip(headers.get("content-encoding"));
   const length = headers.get("content-length");
   const declared = length === null ? null : Number(length);
@@ -297,6 +304,18 @@ export function bodyForm(headers: Headers): "xml" | "json" {
     }
   }
   return form;
+}
+
+/**
+ * Throws 415 for a form, which contains a file among other things. The bytes
+ * alone tell the type of an image.
+ */
+export function checkImageType(headers: Headers): void {
+  const type = headers.get("content-type") ?? "";
+  if (!/^multipart\//i.test(type)) return;
+  throw unsupported(
+    "The body is a form (multipart); send the image as the body itself.",
+  );
 }
 
 function saysGzip(header: string | null): boolean {

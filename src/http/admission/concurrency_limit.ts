@@ -3,7 +3,7 @@
  */
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
-import { ServiceError } from "../../lib/errors.ts";
+import { connectionClosed, ServiceError } from "../../lib/errors.ts";
 import type { Holder, InUse } from "../../lib/holders.ts";
 import { dynamicThreshold, leastOf, ownerLimit } from "../../lib/limits.ts";
 import { type Permit, WaitList } from "../../lib/wait_list.ts";
@@ -113,9 +113,6 @@ export async function permitFor(
     return list.tryAcquire({ owner }) ?? await list.waitFor({ owner }, abort());
   } catch (reason) {
     if (reason instanceof ServiceError) throw reason;
-    throw new ServiceError(
-      "request_timeout",
-      "The connection was closed before the answer was ready.",
-    );
+    throw connectionClosed();
   }
 }

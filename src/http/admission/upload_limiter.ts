@@ -1,17 +1,25 @@
 /**
- * Limits uploads in progress. A seller without an upload in progress waits a
- * while for a slot, so that the uploads of others do not make it fail.
+ * Limits uploads in progress, of documents or of images. A seller without an
+ * upload in progress waits a while for a slot, so that the uploads of others do
+ * not make it fail.
  */
 import type { Clock } from "../../deps.ts";
 import type { Permit } from "../../lib/wait_list.ts";
 import {
   ConcurrencyLimit,
+  type ConcurrencyLimitOptions,
   permitFor,
   tooManyRequests,
 } from "./concurrency_limit.ts";
 
-/** An upload counts from the end of its body to its answer. */
-const UPLOADS_IN_ALL = { perSeller: 16, total: 64, what: "uploads" };
+/** Documents, which count from the end of their body to their answer. */
+export const UPLOADS_IN_ALL = { perSeller: 16, total: 64, what: "uploads" };
+/** Images, which count from the beginning of their body. */
+export const IMAGES_IN_ALL = {
+  perSeller: 16,
+  total: 128,
+  what: "uploads of images",
+};
 /** How long an upload waits for a slot. */
 const WAIT_MS = 5_000;
 /** Larger bodies do not wait. */
@@ -19,7 +27,7 @@ const WAITING_BYTES = 1_024 * 1_024;
 
 export interface UploadRequest {
   seller: string;
-  /** Bytes of the body, which has been read. */
+  /** Bytes of the body that have been read. */
   bytes: number;
   /**
    * Returns a signal that fires when the client disconnects or the service
@@ -31,12 +39,14 @@ export interface UploadRequest {
 /** Slots for uploads; see the top of this file. */
 export class UploadLimiter extends ConcurrencyLimit {
   readonly #clock: Clock;
+  readonly #what: string;
   /** Sellers with an upload that waits; one upload of each. */
   readonly #waiting = new Set<string>();
 
-  constructor(clock: Clock) {
-    super(clock, UPLOADS_IN_ALL);
+  constructor(clock: Clock, options: ConcurrencyLimitOptions) {
+    super(clock, options);
     this.#clock = clock;
+    this.#what = options.what;
   }
 
   /**
@@ -61,7 +71,7 @@ export class UploadLimiter extends ConcurrencyLimit {
 
   async #wait({ seller, abort }: UploadRequest): Promise<Permit> {
     const refused = new AbortController();
-    const refuse = () => refused.abort(tooManyRequests(UPLOADS_IN_ALL.what));
+    const refuse = () => refused.abort(tooManyRequests(this.#what));
     const cancel = this.#clock.after(WAIT_MS, refuse);
     const refusedOrGone = () => AbortSignal.any([refused.signal, abort()]);
     this.#waiting.add(seller);

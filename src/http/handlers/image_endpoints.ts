@@ -1,18 +1,43 @@
 /**
- * `GET /images/<first two digits>/<SHA-256>.<type>`: stored images, without a
- * key.
+ * Images: sellers upload them, and everybody may read those that are stored, at
+ * `/images/<first two digits>/<SHA-256>.<type>`, without a key.
  */
 import { ifNoneMatch } from "@std/http/etag";
 import { notFound } from "../../lib/errors.ts";
-import { IMAGE_TYPES } from "../../images/image_types.ts";
+import { imagePath, typeOfFile } from "../../images/image.ts";
+import { receiveImage } from "../../images/receive.ts";
 import type { ByteRange, ImageStore } from "../../images/storage/blob_store.ts";
 import { endpoint, type Reply } from "../server/route.ts";
 import type { Streamed } from "../server/sending.ts";
 
-/** The only valid names; no other name reaches the store. */
-const NAME = new RegExp(
-  `^([0-9a-f]{2})[0-9a-f]{62}\\.(${IMAGE_TYPES.join("|")})$`,
-);
+export const uploadImage = endpoint({
+  operation: "uploadImage",
+  title: "Upload an image",
+  about: "The body is the file. The image is checked and stored as a " +
+    "downloaded one; products of the seller can then name its URL. The same " +
+    "bytes have the same URL.",
+  sendsImage: true,
+  answers: ["image"],
+  errors: ["rate_limited"],
+  waits: true,
+}, async (exchange) => {
+  const { services, seller, requestId } = exchange;
+  const chunks = await exchange.image();
+  const { abort } = exchange;
+  const image = await receiveImage(services, { seller, chunks, abort });
+  const { type, width, height, bytes } = image;
+  services.deps.log.info("image_uploaded", {
+    request_id: requestId,
+    seller: seller.name,
+    image: image.sha256,
+    bytes,
+  });
+  const url = services.publicUrl() + imagePath(image);
+  return {
+    xml: { image: { url, type: `image/${type}`, width, height, bytes } },
+  };
+});
+
 export const getImage = endpoint({
   operation: "getImage",
   title: "Read a stored image",
@@ -21,10 +46,11 @@ export const getImage = endpoint({
   answers: { type: "image/*" },
 }, async ({ services, request, params }) => {
   const { folder, file } = params;
-  const match = NAME.exec(file);
-  if (match === null || match[1] !== folder) throw notFound("image");
+  const name = `${folder}/${file}`;
+  const type = typeOfFile(name);
+  if (type === null) throw notFound("image");
   const headers = {
-    "Content-Type": `image/${match[2]}`,
+    "Content-Type": `image/${type}`,
     "Cache-Control": "public, max-age=31536000, immutable",
     "ETag": `"${file.slice(0, 64)}"`,
     "Accept-Ranges": "bytes",
@@ -32,12 +58,7 @@ export const getImage = endpoint({
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cross-Origin-Resource-Policy": "cross-origin",
   };
-  return await imageAnswer(
-    request,
-    services.images,
-    `${folder}/${file}`,
-    headers,
-  );
+  return await imageAnswer(request, services.images, name, headers);
 });
 
 /** Reads exactly the bytes that are sent, with one request to the store. */

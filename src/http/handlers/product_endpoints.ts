@@ -1,4 +1,5 @@
 /** Products, for the seller who owns them, and all of them for operators. */
+import type { Services } from "../../services.ts";
 import { notFound } from "../../lib/errors.ts";
 import {
   changedProducts,
@@ -69,7 +70,8 @@ export const getProduct = endpoint(
     services.db.of(seller.no).read(async (sql) => {
       const product = await findBySkuOrId(sql, seller.no, params.sku_or_id);
       if (product === null) throw notFound("product");
-      const images = await shownImages(sql, seller.no, [product]);
+      const url = services.publicUrl();
+      const images = await shownImages(sql, seller.no, [product], url);
       const now = services.deps.clock.now();
       return { xml: { product: productNode(product, { images, now }) } };
     }),
@@ -260,7 +262,8 @@ async function productNodes(
   sql: Sql,
   products: readonly Product[],
 ) {
-  const images = await shownImages(sql, seller.no, products);
+  const url = services.publicUrl();
+  const images = await shownImages(sql, seller.no, products, url);
   const now = services.deps.clock.now();
   return products.map((product) => productNode(product, { images, now }));
 }
@@ -339,10 +342,7 @@ export const followProducts = endpoint({
     exchange,
     "product",
     place,
-    (sql, after, count) => {
-      const now = exchange.services.deps.clock.now();
-      return readChanges(sql, after, count, now);
-    },
+    (sql, after, count) => readChanges(exchange.services, sql, after, count),
     null,
   );
   return {
@@ -379,10 +379,10 @@ async function waitForChange(
 }
 
 async function readChanges(
+  services: Services,
   sql: Sql,
   after: ChangeCursor,
   count: number,
-  now: number,
 ) {
   const changes = await changedProducts(sql, after, count);
   const shown = changes.flatMap((change) => "product" in change ? change : []);
@@ -392,7 +392,7 @@ async function readChanges(
         Map.groupBy(shown, ({ owner }) => owner.no),
         async ([no, own]) => {
           const products = own.map(({ product }) => product);
-          return [no, await shownWhole(sql, no, products, now)] as const;
+          return [no, await shownWhole(services, sql, no, products)] as const;
         },
       ),
     ),
@@ -409,15 +409,15 @@ async function readChanges(
 
 /** What products of a seller refer to, as operators see it. */
 async function shownWhole(
+  { deps, publicUrl }: Services,
   sql: Sql,
   sellerNo: number,
   products: readonly Product[],
-  now: number,
 ): Promise<Shown> {
   const ids = products.flatMap(contactsOf).map(({ id }) => id);
   return {
-    images: await shownImages(sql, sellerNo, products),
+    images: await shownImages(sql, sellerNo, products, publicUrl()),
     contacts: await contactContents(sql, sellerNo, ids),
-    now,
+    now: deps.clock.now(),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * The review of products by operators, and the rejected products for sellers.
  */
+import type { Services } from "../../services.ts";
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import {
   type AnswerForm,
@@ -83,8 +84,7 @@ export const listReviews = endpoint({
     place,
     async (sql, after, count) => {
       const found = await reviewsOf(sql, { state, sellerNo }, after, count);
-      const now = services.deps.clock.now();
-      return await stepOf(sql, found, count, reviewNode, now);
+      return await stepOf(services, sql, found, count, reviewNode);
     },
     sellerNo,
   );
@@ -99,6 +99,7 @@ export const listReviews = endpoint({
 
 /** A step of a list of reviewed products, each with the images of `urls`. */
 async function stepOf<V>(
+  { deps, publicUrl }: Services,
   sql: Sql,
   found: readonly OwnedProduct[],
   count: number,
@@ -107,15 +108,15 @@ async function stepOf<V>(
     images: ReadonlyMap<string, ShownImage>,
     now: number,
   ) => V,
-  now: number,
 ) {
+  const now = deps.clock.now();
   const images = new Map<number, ReadonlyMap<string, ShownImage>>();
   for (const [no, own] of Map.groupBy(found, ({ owner }) => owner.no)) {
     const shown = own.flatMap(({ product }) => {
       const former = reviewOf(product)?.former;
       return former ? [product, former] : [product];
     });
-    images.set(no, await shownImages(sql, no, shown));
+    images.set(no, await shownImages(sql, no, shown, publicUrl()));
   }
   const entries = found.map((each) => ({
     node: nodeOf(each, images.get(each.owner.no)!, now),
@@ -238,8 +239,7 @@ export const getRejectedProducts = endpoint({
     async (sql, after, count) => {
       const filter = { state: "rejected", sellerNo: no } as const;
       const found = await reviewsOf(sql, filter, after, count);
-      const now = services.deps.clock.now();
-      return await stepOf(sql, found, count, nodeOf, now);
+      return await stepOf(services, sql, found, count, nodeOf);
     },
     no,
   );

@@ -8,6 +8,8 @@ import type { Services } from "../../services.ts";
 import { bytesInBlocks, freeBuffer, joinBlocks } from "../../lib/blocks.ts";
 import {
   bodyForm,
+  type BodyLimits,
+  checkImageType,
   LONG_BODY_TIMEOUT_MS,
   readBody,
   readChunks,
@@ -224,18 +226,41 @@ export class Exchange implements Disposable {
    * Like `body`, for a seller's body that is processed as it arrives: each
    * chunk is valid until the next one is requested.
    */
-  readonly chunks = (limit: number) => this.#chunks(limit);
+  readonly chunks = (limit: number) =>
+    this.#chunks(
+      { limit },
+      () => this.#server.admission.bodies.acquire(this.seller.id),
+    );
 
-  async *#chunks(limit: number): AsyncGenerator<Uint8Array, void> {
-    const { admission: { bodies, budget }, stopping } = this.#server;
+  /**
+   * Like `chunks`, for an image: acquires a slot for it, which is held until
+   * the answer is made; throws 429 or 503 if there is none.
+   */
+  readonly image = async (): Promise<AsyncIterable<Uint8Array>> => {
+    const { admission: { images } } = this.#server;
+    const { services: { config }, resources: { untilMade } } = this;
+    const abort = () => this.abort;
+    untilMade.use(
+      await images.begin({ seller: this.seller.id, bytes: 0, abort }),
+    );
+    const limits = { limit: config.imageLimit, checkType: checkImageType };
+    return this.#chunks(limits, () => new DisposableStack());
+  };
+
+  async *#chunks(
+    { limit, checkType }: Pick<BodyLimits, "limit" | "checkType">,
+    acquire: () => Disposable,
+  ): AsyncGenerator<Uint8Array, void> {
+    const { admission: { budget }, stopping } = this.#server;
     const { deps, heavy } = this.services;
     const { owner, seller, resources: { untilMade } } = this;
-    using _reading = bodies.acquire(seller.id);
+    using _reading = acquire();
     const share = this.services.config.bodyBudget * SELLER_BODY_SHARE;
     const bytes = Math.min(limit, ARRIVING_BYTES, share) / BODY_COST;
     budget.takeFor(untilMade, seller.id, Math.floor(bytes));
     const chunks = readChunks(this.request, {
       limit,
+      checkType,
       deps,
       stopping,
       timeoutMs: LONG_BODY_TIMEOUT_MS,

@@ -30,8 +30,11 @@ const existsIn = (table: string, more = "") =>
   `EXISTS (SELECT 1 FROM ${table} o
    WHERE o.seller_no = images.seller_no AND o.image_id = images.id${more})`;
 
-/** Whether a product or an upload needs a row of `images`. */
-const NEEDED = `(images.state = 'pending'
+/**
+ * Whether a product or an upload needs a row of `images`, or it is an uploaded
+ * image that a product may still name.
+ */
+const NEEDED = `(images.state IN ('pending', 'arriving', 'uploaded')
   OR ${existsIn("product_images")}
   OR ${existsIn("transaction_images", " AND o.status = 'pending'")})`;
 
@@ -48,9 +51,23 @@ export async function copiesUnder(
   return await copiesWhere(sql, prefix, "sha256 IS NOT NULL");
 }
 
+/** Like `copiesUnder`, without copies whose file may not be there yet. */
+export async function storedCopiesUnder(
+  sql: Sql,
+  prefix: string,
+): Promise<StoredCopy[]> {
+  return await copiesWhere(
+    sql,
+    prefix,
+    `sha256 IS NOT NULL AND ${HAS_FILE}`,
+  );
+}
+
+const HAS_FILE = "state <> 'arriving'";
+
 /**
  * The copies of the next `limit` rows after a SHA-256, in order; several rows
- * may have the same copy.
+ * may have the same copy. Leaves out those whose file may not be there yet.
  */
 export async function copiesAfter(
   sql: Sql,
@@ -58,7 +75,8 @@ export async function copiesAfter(
   limit: number,
 ): Promise<StoredCopy[]> {
   return await sql.all<StoredCopy>(
-    `SELECT sha256, type, bytes FROM images WHERE sha256 > ? ${EVERY_SELLER}
+    `SELECT sha256, type, bytes FROM images
+     WHERE sha256 > ? AND ${HAS_FILE} ${EVERY_SELLER}
      ORDER BY sha256 LIMIT ${limit}`,
     [sha256],
   );
@@ -206,6 +224,71 @@ async function giveUp(
   }
 }
 
+/** Times in Unix milliseconds. */
+export interface UnnamedTimes {
+  /** Uploaded images that were stored by then are given up. */
+  uploadedBy: number;
+  /** The same for images whose file did not come. */
+  arrivingBy: number;
+}
+
+const UNNAMED = `stored_at IS NOT NULL AND state IN ('arriving', 'uploaded')
+  AND (state = 'uploaded' AND stored_at <= ?
+    OR state = 'arriving' AND stored_at <= ?)`;
+
+/** Whether `forgetUnnamed` has work to do. */
+export async function hasUnnamed(
+  sql: Sql,
+  { uploadedBy, arrivingBy }: UnnamedTimes,
+): Promise<boolean> {
+  const row = await sql.get(
+    `SELECT 1 FROM images WHERE ${UNNAMED} ${inReach()} LIMIT 1`,
+    [uploadedBy, arrivingBy],
+  );
+  return row !== undefined;
+}
+
+/**
+ * Deletes some rows of uploaded images that no product has named; returns how
+ * many it has found.
+ */
+export async function forgetUnnamed(
+  tx: Tx,
+  { uploadedBy, arrivingBy }: UnnamedTimes,
+): Promise<number> {
+  const times = [uploadedBy, arrivingBy];
+  const images = await tx.all<{ sellerNo: number; id: string }>(
+    `SELECT seller_no AS "sellerNo", id FROM images
+     WHERE ${UNNAMED} ${inReach()}
+     ORDER BY seller_no, url_key LIMIT ${STEP_ROWS}`,
+    times,
+  );
+  for (const [sellerNo, rows] of groupBySeller(images)) {
+    // Locked first, because a product may name one of them.
+    await tx.runMany(
+      "UPDATE images SET state = state WHERE seller_no = ? AND id = ?",
+      rows.map(({ id }) => [sellerNo, id]),
+      "any",
+    );
+    const unnamed: string[] = [];
+    for (const list of splitIntoLists(rows.map(({ id }) => id))) {
+      const found = await tx.all<{ id: string }>(
+        `SELECT id FROM images WHERE seller_no = ?
+           AND id IN (${placeholders(list.length)}) AND ${UNNAMED}`,
+        [sellerNo, ...list, ...times],
+      );
+      for (const { id } of found) unnamed.push(id);
+    }
+    await refundCopies(tx, sellerNo, unnamed);
+    await tx.runMany(
+      "DELETE FROM images WHERE seller_no = ? AND id = ?",
+      unnamed.map((id) => [sellerNo, id]),
+      1,
+    );
+  }
+  return images.length;
+}
+
 /**
  * Forgets copies whose file is missing or damaged, and fetches their URLs
  * again. Returns how many URLs.
@@ -217,7 +300,7 @@ export async function refetchCopies(
 ): Promise<number> {
   let urls = 0;
   for (const list of splitIntoLists(sha256s)) {
-    const gone = `sha256 IN (${placeholders(list.length)})`;
+    const gone = `sha256 IN (${placeholders(list.length)}) AND ${HAS_FILE}`;
     const sellers = await tx.all<{ sellerNo: number }>(
       `SELECT DISTINCT seller_no AS "sellerNo" FROM images
        WHERE sha256 IS NOT NULL AND ${gone} ${inReach()} ORDER BY 1`,

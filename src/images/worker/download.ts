@@ -1,20 +1,20 @@
 /**
- * One download of the image worker: fetched through the outbound client, hashed
- * on arrival, inspected, stored.
+ * One download of the image worker: fetched through the outbound client, then
+ * received, inspected and stored (`arriving_image.ts`).
  */
-import { createHash } from "node:crypto";
 import type { Clock } from "../../deps.ts";
 import {
   conditionOf,
   type ImageFailure,
   imageFile,
   type ImageOutcome,
+  isUploaded,
   QUOTA_EXCEEDED,
   statusFailure,
   UNPROCESSABLE,
   validatorOf,
 } from "../image.ts";
-import type { ImageStore, IncomingImage } from "../storage/blob_store.ts";
+import type { ImageStore } from "../storage/blob_store.ts";
 import { isStorageError, storeFailureOf } from "../storage/failure.ts";
 import {
   type Outbound,
@@ -22,11 +22,10 @@ import {
   type OutboundErrorKind,
   type StreamedAnswer,
 } from "../../net/outbound.ts";
+import { ArrivingImage } from "./arriving_image.ts";
 import { ImageRefusal } from "./formats/reader.ts";
-import { HEAD_BYTES, sniffImage } from "./formats/signature.ts";
-import { type ImageHeader, inspectImage } from "./inspect.ts";
 import type { FetchedImage } from "../rows/outcomes.ts";
-import { marked, markedLease } from "./job_mark.ts";
+import { markedLease } from "./job_mark.ts";
 import type {
   ImagePhase,
   ImageProgress,
@@ -88,17 +87,21 @@ export class ImageFetcher {
   /** Throws only when `abort` fires; removes its partial file in every case. */
   async fetch(task: ImageTask, abort: AbortSignal): Promise<FetchedImage> {
     const { id, lease } = task;
-    const part = this.#store.receive(lease);
+    const image = new ArrivingImage(
+      this.#store,
+      lease,
+      this.#options.jobMark,
+    );
     const job: Job = { phase: "waiting", begunAt: null };
     this.#jobs.set(lease, job);
     try {
-      const outcome = await this.#fetch(task, job, part, abort);
+      const outcome = await this.#fetch(task, job, image, abort);
       const ms = job.begunAt === null
         ? null
         : this.#clock.monotonic() - job.begunAt;
-      return { id, lease, outcome, ms, bytes: part.bytes };
+      return { id, lease, outcome, ms, bytes: image.bytes };
     } finally {
-      await part.discard();
+      await image.discard();
       this.#jobs.delete(lease);
     }
   }
@@ -106,25 +109,21 @@ export class ImageFetcher {
   async #fetch(
     task: ImageTask,
     job: Job,
-    part: IncomingImage,
+    image: ArrivingImage,
     abort: AbortSignal,
   ): Promise<ImageOutcome> {
+    if (isUploaded(task.url)) return uploadedOutcome(task);
     try {
-      const received = await this.#download(task, job, part, abort);
+      const received = await this.#download(task, job, image, abort);
       if ("kind" in received) return received;
-      const content = part.content();
-      const header = this.#marked(task, () => inspectImage(content));
-      if (!received.isEndMarked && !header.complete) return CUT_OFF;
+      const accepted = image.inspect();
       job.phase = "storing";
-      return await keepImage(part, received, header, abort);
+      await image.keep(accepted, abort);
+      return { kind: "stored", ...accepted, ...received };
     } catch (error) {
       abort.throwIfAborted();
       return outcomeOfError(error) ?? this.#fault(error);
     }
-  }
-
-  #marked<T>({ lease }: ImageTask, work: () => T): T {
-    return marked(this.#options.jobMark, lease, work);
   }
 
   #fault(error: unknown): ImageOutcome {
@@ -135,7 +134,7 @@ export class ImageFetcher {
   async #download(
     task: ImageTask,
     job: Job,
-    part: IncomingImage,
+    image: ArrivingImage,
     abort: AbortSignal,
   ): Promise<Received | ImageOutcome> {
     const headers = await this.#condition(task);
@@ -155,9 +154,7 @@ export class ImageFetcher {
         },
       });
       if (answer.status === 200) {
-        const sniff = (head: Uint8Array) =>
-          this.#marked(task, () => sniffImage(head));
-        return await receiveImage(answer, part, sniff);
+        return await receiveImage(answer, image);
       }
       answer.cancel();
       if (answer.status === 304 && task.copy !== null) {
@@ -185,61 +182,35 @@ export class ImageFetcher {
   }
 }
 
-interface Received {
-  sha256: string;
-  validator: string | null;
-  /** See `StreamedAnswer`. */
-  isEndMarked: boolean;
-}
-
 /** Receives the body, or refuses it early by its first bytes. */
 async function receiveImage(
-  answer: StreamedAnswer,
-  part: IncomingImage,
-  sniff: (head: Uint8Array) => void,
+  { body, headers }: StreamedAnswer,
+  image: ArrivingImage,
 ): Promise<Received> {
-  const hash = createHash("sha256");
-  const head = new Uint8Array(HEAD_BYTES);
-  for await (const piece of answer.body) {
-    if (part.bytes < HEAD_BYTES) {
-      head.set(piece.subarray(0, HEAD_BYTES - part.bytes), part.bytes);
-      if (part.bytes + piece.length >= HEAD_BYTES) sniff(head);
-    }
-    hash.update(piece);
-    part.append(piece);
-  }
+  for await (const piece of body) image.append(piece);
   const validator = validatorOf((name) =>
-    name === "content-length" ? String(part.bytes) : answer.headers(name)
+    name === "content-length" ? String(image.bytes) : headers(name)
   );
-  const { isEndMarked } = answer;
-  return { sha256: hash.digest("hex"), validator, isEndMarked };
+  return { validator };
 }
 
-/** Stores a received and inspected image. */
-async function keepImage(
-  part: IncomingImage,
-  { sha256, validator }: Received,
-  { type, width, height }: ImageHeader,
-  abort: AbortSignal,
-): Promise<ImageOutcome> {
-  await part.keep(imageFile({ sha256, type }), abort);
-  const { bytes } = part;
-  return { kind: "stored", sha256, type, bytes, width, height, validator };
+interface Received {
+  validator: string | null;
 }
 
 /**
- * A body that ends with its connection may have been truncated, which only the
- * image itself shows. If the image is incomplete, the body counts as truncated.
- * A body with a length or chunks is complete, so an incomplete image is the
- * host's own.
+ * The outcome for an image that the seller has uploaded. There is nothing to
+ * download: either the seller has uploaded it again, or it is lost.
  */
-const CUT_OFF: ImageOutcome = {
-  kind: "failed",
-  code: "image_incomplete",
-  message:
-    "The connection was closed before the end of the image; if the file really ends there, send a Content-Length.",
-  transient: true,
-};
+function uploadedOutcome({ copy }: ImageTask): ImageOutcome {
+  if (copy !== null) return { kind: "unmodified" };
+  return {
+    kind: "failed",
+    code: "image_removed",
+    message: "This uploaded image is no longer stored; upload it again.",
+    transient: false,
+  };
+}
 
 /**
  * The outcome for each kind of `OutboundError`, and whether to retry; null if
@@ -276,7 +247,9 @@ function outcomeOfError(error: unknown): ImageOutcome | null {
   }
   if (error instanceof ImageRefusal) {
     const { code, message } = error;
-    return { kind: "failed", code, message, transient: false };
+    // A host may send the rest at the next attempt.
+    const transient = code === "image_incomplete";
+    return { kind: "failed", code, message, transient };
   }
   if (!isStorageError(error)) return null;
   return { kind: "store_unavailable", ...storeFailureOf(error) };

@@ -15,8 +15,10 @@ import type {
   ImageTask,
   ImageWorkerSettings,
   ToImageWorker,
+  UploadStep,
 } from "./messages.ts";
 import { ResultBatch } from "./result_batch.ts";
+import { ImageUploads } from "./uploads.ts";
 
 export interface ImageWorkerOptions {
   clock: Clock;
@@ -34,6 +36,7 @@ export class ImageWorker {
   readonly #running = new Calls();
   readonly #results: ResultBatch;
   #fetcher: ImageFetcher | null = null;
+  #uploads: ImageUploads | null = null;
   #store: ImageStore | null = null;
   #outbound: Outbound | null = null;
 
@@ -51,6 +54,7 @@ export class ImageWorker {
     return {
       ...this.#store?.inUse(),
       running: this.#running.size,
+      uploads: this.#uploads?.size ?? 0,
       ...this.#outbound?.inUse(),
     };
   }
@@ -62,6 +66,8 @@ export class ImageWorker {
         return this.#start(message.settings);
       case "fetch":
         return this.#fetchTasks(message.tasks);
+      case "upload":
+        return this.#takeStep(message.step);
       case "ping":
         return this.#beat();
       case "stop":
@@ -85,9 +91,18 @@ export class ImageWorker {
       clock,
     });
     this.#store = openStore(settings);
+    const onFault = (error: unknown) =>
+      this.#post({ type: "fault", error: String(error) });
     this.#fetcher = new ImageFetcher(this.#outbound, this.#store, clock, {
       ...settings,
-      onFault: (error) => this.#post({ type: "fault", error: String(error) }),
+      onFault,
+    });
+    this.#uploads = new ImageUploads({
+      store: this.#store,
+      jobMark: settings.jobMark,
+      answer: (lease, outcome) =>
+        this.#post({ type: "upload", lease, outcome }),
+      onFault,
     });
     this.#beat();
   }
@@ -129,8 +144,15 @@ export class ImageWorker {
     }
   }
 
+  #takeStep(step: UploadStep): void {
+    if (this.#uploads === null) return;
+    this.#running.add(this.#uploads.take(step))
+      .catch((error) => this.breakDown(error));
+  }
+
   async #stop(): Promise<void> {
     this.#stopping.abort();
+    await this.#uploads?.dropAll();
     await this.#running.ended();
     this.#outbound?.close();
     this.#results.flush();

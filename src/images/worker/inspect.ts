@@ -28,8 +28,6 @@ export interface ImageHeader {
   type: ImageType;
   width: number;
   height: number;
-  /** Whether the bytes reach the end that the format itself marks. */
-  complete: boolean;
 }
 
 /**
@@ -56,7 +54,15 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
       `The animation has more than ${FRAME_LIMIT} frames, which is the most.`,
     );
   }
-  return { type, width, height, complete };
+  if (!complete) {
+    throw new ImageRefusal(
+      "image_incomplete",
+      `The bytes begin like ${
+        imageTypeName(type)
+      }, but end before the end that the format marks: a part of the file is missing.`,
+    );
+  }
+  return { type, width, height };
 }
 
 function headerOf(type: ImageType, reader: ImageReader): FormatHeader {

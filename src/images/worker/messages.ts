@@ -3,6 +3,8 @@
 import type { ImageStoreSettings } from "../storage/open.ts";
 import type { DiskMark } from "../storage/disk_call.ts";
 import type { JobMark } from "./job_mark.ts";
+import type { ImageContentCode } from "../../lib/errors.ts";
+import type { AcceptedImage, StoreFailure } from "../image.ts";
 import type { FetchedImage } from "../rows/outcomes.ts";
 import type { ClaimedImage } from "../rows/queue.ts";
 
@@ -39,9 +41,39 @@ export interface ImageProgress {
   phase: ImagePhase;
 }
 
+/**
+ * A step of an image that a seller uploads; the lease names the upload. Each
+ * has one answer, except `drop`, which may come at any time.
+ */
+export type UploadStep =
+  & { lease: string }
+  & (
+    /** The next bytes; the first ones begin the upload. */
+    | { step: "append"; piece: Uint8Array<ArrayBuffer> }
+    /** All bytes were sent. */
+    | { step: "inspect" }
+    /** Stores the inspected image. */
+    | { step: "keep" }
+    /** Ends the upload, and removes what is not stored. */
+    | { step: "drop" }
+  );
+
+/** The answer to a step, if it did not fail. */
+export type UploadAnswer =
+  | { kind: "appended" }
+  | { kind: "accepted"; image: AcceptedImage }
+  | { kind: "kept" };
+
+/** The answer to a step: also why the image is not stored. */
+export type UploadOutcome =
+  | UploadAnswer
+  | { kind: "refused"; code: ImageContentCode; message: string }
+  | StoreFailure & { kind: "store_unavailable" };
+
 export type ToImageWorker =
   | { type: "start"; settings: ImageWorkerSettings }
   | { type: "fetch"; tasks: readonly ImageTask[] }
+  | { type: "upload"; step: UploadStep }
   /** Answered by a `beat`. */
   | { type: "ping" }
   | { type: "stop" };
@@ -53,6 +85,7 @@ export type FromImageWorker =
    */
   | { type: "beat"; jobs: ImageProgress[]; waitMs: number }
   | { type: "done"; results: FetchedImage[] }
+  | { type: "upload"; lease: string; outcome: UploadOutcome }
   /** An unexpected error occurred; the job's outcome is reported separately. */
   | { type: "fault"; error: string }
   /** An uncaught error occurred: the worker must be terminated. */

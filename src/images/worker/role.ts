@@ -15,7 +15,6 @@ import {
 } from "../image.ts";
 import { retryDelay } from "../../jobs/retry_schedule.ts";
 import { retryAfter } from "../../lib/retry_after.ts";
-import { imageStoreSettings } from "../storage/open.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../database/db.ts";
 import type { InUse } from "../../lib/holders.ts";
@@ -37,6 +36,7 @@ import {
   pickImages,
 } from "./scheduler.ts";
 import { OriginHistory } from "./limits.ts";
+import { workerSettings } from "./settings.ts";
 import { StoreWatch } from "./store_watch.ts";
 import { type HangingWorkers, ImageThread } from "./thread.ts";
 import { type SpawnWorker, threadSpawner } from "./spawn.ts";
@@ -54,13 +54,13 @@ const NEXT_CLAIM_MS = 50;
 /** Nothing is claimed for this long after this process aborted a download. */
 const INTERRUPTED_PAUSE_MS = 1_000;
 
-/** What tests replace. */
 /** Work to do in the write with which an import ends. */
 export type ImportEnded = (
   tx: Tx,
   key: { sellerNo: number; importId: string },
 ) => Promise<void>;
 
+/** What tests replace. */
 export interface ImageRoleOptions {
   /** Starts a worker; a thread by default. */
   spawn?: SpawnWorker;
@@ -121,12 +121,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     });
     this.#thread = new ImageThread({
       deps,
-      settings: {
-        store: imageStoreSettings(config),
-        imageLimit: config.imageLimit,
-        allowPrivate: config.allowPrivate,
-        answerMs: options.answerMs ?? 10_000,
-      },
+      settings: workerSettings(config, options),
       beatMs: options.beatMs ?? 1_000,
       spawn: options.spawn ?? threadSpawner(),
       hanging: options.hanging ?? new Set(),

@@ -19,6 +19,8 @@ import type {
   ImageTask,
   ImageWorkerSettings,
   ToImageWorker,
+  UploadOutcome,
+  UploadStep,
 } from "./messages.ts";
 import type { SpawnedWorker, SpawnWorker } from "./spawn.ts";
 import { waitAtMost } from "../../lib/waits.ts";
@@ -42,6 +44,8 @@ export interface ImageThreadOptions {
   spawn: SpawnWorker;
   hanging: HangingWorkers;
   onResults: (results: FetchedImage[]) => void;
+  /** The worker has answered a step of an upload. */
+  onUpload?: (lease: string, outcome: UploadOutcome) => void;
   /** The worker has started and accepts jobs. */
   onReady: () => void;
   /**
@@ -140,6 +144,19 @@ export class ImageThread {
     this.#post({ type: "fetch", tasks });
   }
 
+  /** Whether there is a worker, which may not be ready yet. */
+  get running(): boolean {
+    return this.#life !== null;
+  }
+
+  /**
+   * Sends a step of an upload to the worker, which takes it when it is ready;
+   * nothing if there is no worker.
+   */
+  upload(step: UploadStep): void {
+    this.#post({ type: "upload", step });
+  }
+
   /**
    * Stops the worker: aborts downloads, and reports finished ones before this
    * resolves.
@@ -181,7 +198,7 @@ export class ImageThread {
   }
 
   #heard(message: FromImageWorker): void {
-    const { deps, onReady, onResults } = this.#options;
+    const { deps, onReady, onResults, onUpload } = this.#options;
     switch (message.type) {
       case "beat":
         this.#waitMs = message.waitMs;
@@ -196,6 +213,8 @@ export class ImageThread {
       case "done":
         for (const { lease } of message.results) this.#given.delete(lease);
         return onResults(message.results);
+      case "upload":
+        return onUpload?.(message.lease, message.outcome);
       case "fault":
         return deps.log.error("image_worker_fault", { error: message.error });
       case "broken":

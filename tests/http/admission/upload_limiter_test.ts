@@ -1,6 +1,9 @@
 /** Uploads that wait for a slot while other sellers have all of them. */
 import { assert, assertEquals } from "@std/assert";
-import { UploadLimiter } from "../../../src/http/admission/upload_limiter.ts";
+import {
+  UploadLimiter,
+  UPLOADS_IN_ALL,
+} from "../../../src/http/admission/upload_limiter.ts";
 import { serviceStopping } from "../../../src/lib/errors.ts";
 import { TestClock } from "../../support/clock.ts";
 import { Random } from "../../support/random.ts";
@@ -9,7 +12,7 @@ import { settle } from "../../support/settle.ts";
 /** Requests slots, and records the outcome of each request by name. */
 class Bench {
   readonly clock = new TestClock();
-  readonly quota = new UploadLimiter(this.clock);
+  readonly quota = new UploadLimiter(this.clock, UPLOADS_IN_ALL);
   readonly stopping = new AbortController();
   readonly slots = new Map<string, Disposable>();
   /** `waits`, `has a slot` or the code of the refusal. */

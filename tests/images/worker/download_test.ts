@@ -88,7 +88,6 @@ class Fetching {
       status: 200,
       headers: () => null,
       address: "192.0.2.1",
-      isEndMarked: true,
       cancel: () => {},
       body: this.#body(),
     };

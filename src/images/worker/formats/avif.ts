@@ -23,6 +23,9 @@ const ISPE = code("ispe");
 const CLAP = code("clap");
 const STSZ = code("stsz");
 const STSD = code("stsd");
+/** Boxes with the data of images. */
+const MDAT = code("mdat");
+const IDAT = code("idat");
 
 interface Box {
   name: number;
@@ -36,12 +39,14 @@ export function readAvif(reader: ImageReader): FormatHeader | null {
   const sizes: Sizes = { latest: null, largest: null };
   let frames = 1;
   let largestFrame = 0;
+  let hasData = false;
   // One loop for boxes of every depth: the content of a container comes next.
   let at = 0;
   while (at + BOX_HEADER <= reader.length) {
     reader.step();
     const box = boxAt(reader, at);
     if (box === null) break;
+    hasData ||= box.name === MDAT || box.name === IDAT;
     const before = CONTAINERS.get(box.name);
     if (before !== undefined) {
       at = box.from + before;
@@ -59,7 +64,9 @@ export function readAvif(reader: ImageReader): FormatHeader | null {
   }
   const size = larger(sizes.largest, sizes.latest);
   if (size === null) return null;
-  return { ...size, frames, largestFrame, complete: at === reader.length };
+  // There is no mark of the end: the last box may be missing altogether.
+  const complete = hasData && at === reader.length;
+  return { ...size, frames, largestFrame, complete };
 }
 
 /** The box at a position; null if it does not fit. */

@@ -2,7 +2,7 @@
  * The bytes of one image for the reader of its format. They are untrusted, so
  * the number of steps that a reader may take is limited.
  */
-import type { ImageCode } from "../../image.ts";
+import type { ImageContentCode } from "../../../lib/errors.ts";
 
 /**
  * A step is one chunk, block, box or marker that is read. A file may take
@@ -19,12 +19,12 @@ export function stepLimit(bytes: number): number {
   return FREE_STEPS + Math.floor(bytes / BYTES_PER_STEP);
 }
 
-/** Why the bytes are refused; never transient. */
+/** Why the bytes are refused. */
 export class ImageRefusal extends Error {
   override readonly name = "ImageRefusal";
-  readonly code: ImageCode;
+  readonly code: ImageContentCode;
 
-  constructor(code: ImageCode, message: string) {
+  constructor(code: ImageContentCode, message: string) {
     super(message);
     this.code = code;
   }

@@ -1,0 +1,164 @@
+/**
+ * The main thread's side of uploads: passes their steps to an image worker of
+ * its own, so that neither downloads nor uploads stop when the worker of the
+ * others dies. The worker starts with the first upload.
+ */
+import type { Deps } from "../../deps.ts";
+import {
+  connectionClosed,
+  recordInvalid,
+  ServiceError,
+} from "../../lib/errors.ts";
+import type { InUse } from "../../lib/holders.ts";
+import { type AcceptedImage, UNPROCESSABLE } from "../image.ts";
+import {
+  type ImageReceiver,
+  notStored,
+  type ReceivedImage,
+} from "../receive.ts";
+import type {
+  ImageWorkerSettings,
+  UploadAnswer,
+  UploadOutcome,
+  UploadStep,
+} from "./messages.ts";
+import { type SpawnWorker, threadSpawner } from "./spawn.ts";
+import { ImageThread } from "./thread.ts";
+
+/** A step that the worker has not answered for this long has failed. */
+const STEP_MS = 60_000;
+
+export interface WorkerReceiverOptions {
+  deps: Pick<Deps, "clock" | "ids" | "log">;
+  settings: Omit<ImageWorkerSettings, "diskMark" | "jobMark">;
+  /** Starts a worker; a thread by default. */
+  spawn?: SpawnWorker;
+  /** How often the worker is pinged; 1,000 by default. */
+  beatMs?: number;
+}
+
+/** The answer to a step, or why there is none. */
+type Answer = UploadOutcome | ServiceError;
+
+export class WorkerReceiver implements ImageReceiver {
+  readonly #options: WorkerReceiverOptions;
+  readonly #thread: ImageThread;
+  #isStarted = false;
+  /** The uploads whose step is in progress, by lease. */
+  readonly #asked = new Map<string, (answer: Answer) => void>();
+  #begun = 0;
+
+  constructor(options: WorkerReceiverOptions) {
+    const { deps, settings, spawn = threadSpawner(), beatMs = 1_000 } = options;
+    this.#options = options;
+    this.#thread = new ImageThread({
+      deps,
+      settings,
+      beatMs,
+      spawn,
+      hanging: new Set(),
+      onResults: () => {},
+      onUpload: (lease, outcome) => this.#asked.get(lease)?.(outcome),
+      onReady: () => {},
+      onDeath: (culprit) => this.#died(culprit),
+    });
+  }
+
+  inUse(): InUse {
+    return { begun: this.#begun };
+  }
+
+  begin(abort: AbortSignal): ReceivedImage {
+    if (!this.#isStarted) this.#thread.start();
+    this.#isStarted = true;
+    this.#begun++;
+    const lease = this.#options.deps.ids.uuid();
+    return {
+      append: async (piece) =>
+        void await this.#ask({ lease, step: "append", piece }, abort),
+      inspect: () => this.#inspect(lease, abort),
+      keep: async () => void await this.#ask({ lease, step: "keep" }, abort),
+      [Symbol.dispose]: () => {
+        this.#begun--;
+        this.#thread.upload({ lease, step: "drop" });
+      },
+    };
+  }
+
+  /** Stops the worker, if there is one. */
+  async stop(): Promise<void> {
+    if (this.#isStarted) await this.#thread.stop();
+  }
+
+  async #inspect(lease: string, abort: AbortSignal): Promise<AcceptedImage> {
+    const answer = await this.#ask({ lease, step: "inspect" }, abort);
+    if (answer.kind === "accepted") return answer.image;
+    throw new Error(`the image worker answered ${answer.kind}`);
+  }
+
+  async #ask(
+    step: UploadStep,
+    abort: AbortSignal,
+  ): Promise<UploadAnswer> {
+    const answer = await this.#answer(step, abort);
+    if (answer instanceof ServiceError) throw answer;
+    if (answer.kind === "refused") {
+      const { code, message } = answer;
+      throw recordInvalid([{ code, message }]);
+    }
+    if (answer.kind === "store_unavailable") {
+      const { full, cause } = answer;
+      this.#options.deps.log.error("image_store_failed", {
+        full,
+        error: cause,
+      });
+      throw notStored("The image store cannot be written");
+    }
+    return answer;
+  }
+
+  async #answer(
+    step: UploadStep,
+    abort: AbortSignal,
+  ): Promise<Answer> {
+    if (abort.aborted) throw reasonOf(abort);
+    if (!this.#thread.running) return workerDied();
+    const { lease } = step;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const onAbort = () => reject(reasonOf(abort));
+    const cancel = this.#options.deps.clock.after(
+      STEP_MS,
+      () => resolve(notStored("The image store does not answer")),
+    );
+    abort.addEventListener("abort", onAbort, { once: true });
+    this.#asked.set(lease, resolve);
+    this.#thread.upload(step);
+    try {
+      return await promise;
+    } finally {
+      this.#asked.delete(lease);
+      abort.removeEventListener("abort", onAbort);
+      cancel();
+    }
+  }
+
+  /** Only the image that the worker was inspecting can be the cause. */
+  #died(culprit: string | null): void {
+    for (const [lease, tell] of this.#asked) {
+      tell(
+        lease === culprit
+          ? { kind: "refused", ...UNPROCESSABLE }
+          : workerDied(),
+      );
+    }
+  }
+}
+
+/** Why an upload ends early: the service stops, or the client has gone. */
+function reasonOf({ reason }: AbortSignal): ServiceError {
+  return reason instanceof ServiceError ? reason : connectionClosed();
+}
+
+function workerDied(): ServiceError {
+  return notStored("The service failed while it received the image");
+}
