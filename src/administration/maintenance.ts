@@ -11,6 +11,7 @@ import type { Services } from "../services.ts";
 import { QUEUES } from "../jobs/queues.ts";
 import { PeriodicJobs, type RunOutcome } from "../jobs/periodic_jobs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/durations.ts";
+import { sweepContacts } from "../catalogue/contact_retention.ts";
 import { finishImageChanges } from "../images/shown_images.ts";
 import { sweepEvents, sweepFormerSecrets } from "../webhooks/retention.ts";
 import { sweepOld, SWEPT } from "../jobs/sweeps.ts";
@@ -66,6 +67,7 @@ const JOBS: readonly MaintenanceJob[] = [
   maintenanceJob("image_changes", "api", OFTEN_MS, finishImageChanges),
   maintenanceJob("removed_sellers", "api", OFTEN_MS, sweepRemovedSellers),
   maintenanceJob("ended_reviews", "api", OFTEN_MS, sweepEndedReviews),
+  maintenanceJob("unneeded_contacts", "api", HOUR_MS, sweepContacts),
   maintenanceJob("notices", "api", HOUR_MS, sweepNotices),
   maintenanceJob("beginning_rules", "api", HOUR_MS, announceRules),
   maintenanceJob("events", "webhooks", HOUR_MS, sweepEvents),

@@ -7,6 +7,8 @@ import { inSteps, type RunStep, yieldingBetweenSteps } from "../lib/steps.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
+import { contactsOf } from "./contact.ts";
+import { keepContacts } from "./contact_retention.ts";
 import {
   executeOnce,
   findKeyUse,
@@ -157,6 +159,7 @@ export async function applyUndo(
   });
   const plan = await plannedUndo(draft, loaded, runStep);
   refuse(plan);
+  await keepContacts(tx, seller.no, contactsRestored(plan));
   await deleteUndo(tx, undoKey(undone));
   const written = await writeTransaction(services, tx, {
     seller,
@@ -172,6 +175,13 @@ export async function applyUndo(
     use,
   });
   return { plan, written };
+}
+
+/** The ids of contacts that products name after the undo. */
+function contactsRestored({ products }: UndoPlan): Set<string> {
+  const restored = products.flatMap(({ change }) => change?.after ?? [])
+    .flatMap(contactsOf);
+  return new Set(restored.map(({ id }) => id));
 }
 
 /** What an undo would do, with `keepChanged`; throws if it cannot be done. */

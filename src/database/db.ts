@@ -362,7 +362,7 @@ export interface ReadWrite {
    * locked: an INSERT that meets another one at a unique index makes the write
    * run again. Rows are locked in this order, so that no two writes wait for
    * each other: sellers, deliveries, events, webhooks, images (by URL),
-   * products (by seller and SKU), transactions, `seller_usage`,
+   * products (by seller and SKU), contacts, transactions, `seller_usage`,
    * `hourly_counts`, notices.
    */
   write<T>(

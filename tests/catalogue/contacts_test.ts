@@ -1,4 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { sweepContacts } from "../../src/catalogue/contact_retention.ts";
+import { systemClock, systemDeps } from "../../src/deps.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { CONTACTS_LIMIT } from "../../src/catalogue/contact.ts";
 import {
   type Answer,
@@ -409,4 +412,71 @@ contract.test("a category's rule can require a manufacturer, and limit its names
     "manufacturer unknown_contact",
   ]);
   assertEquals(await codes(text + names("acme")), []);
+});
+
+bothEngines.test("a deleted contact goes when no product names it and no undo can", async () => {
+  await using app = await boot({
+    config: { ...OPERATED.config, undoDays: 3 },
+  });
+  const { db } = app.app;
+  /** Sweeps as of this many days from now. */
+  const sweepAfter = (days: number) => {
+    const now = () => Date.now() + days * DAY_MS;
+    const clock = { ...systemClock, now };
+    const deps = { ...systemDeps("error"), clock };
+    return Array.fromAsync(sweepContacts({ config: app.config, db, deps }));
+  };
+  const rows = () =>
+    db.read((sql) =>
+      sql.all<{ name: string }>("SELECT name FROM contacts ORDER BY name")
+    ).then((found) => found.map(({ name }) => name).join());
+  for (const name of ["live", "named", "undone"]) await mustPut(app, name);
+  await mustUpload(app, product("A", names("named")));
+  await mustUpload(app, product("B", names("undone")));
+  await remove(app, "named");
+  await remove(app, "undone");
+  await sweepAfter(10);
+  const changed = await mustUpload(app, product("B", "<manufacturer/>"));
+  await sweepAfter(10);
+  await sweepAfter(12);
+  assertEquals(await rows(), "live,named,undone");
+  const id = textAt(changed.xml, "transaction_id");
+  const undone = await app.call(`/seller_api/bulk_products/${id}/undo`, {
+    method: "POST",
+  });
+  assertEquals(undone.status, 200, undone.text);
+  await sweepAfter(30);
+  assertEquals(await feed(app), ["A named Acme AB", "B undone Acme AB"]);
+
+  await mustUpload(app, product("B", "<manufacturer/>"));
+  await sweepAfter(40);
+  await sweepAfter(43);
+  assertEquals(await rows(), "live,named,undone");
+  await sweepAfter(44.1);
+  assertEquals(await rows(), "live,named");
+  await app.allShown();
+  const { contacts } = await app.client({ key: "op" }).followContacts();
+  assertEquals(contacts.length, 3);
+});
+
+bothEngines.test("a contact is deleted while uploads name it: each is refused, or keeps it", async () => {
+  await using app = await boot(OPERATED);
+  for (let round = 0; round < 5; round++) {
+    const name = `c${round}`;
+    await mustPut(app, name);
+    const [deleted, ...uploads] = await Promise.all([
+      remove(app, name),
+      ...["A", "B", "C", "D"].map((sku) =>
+        app.upload(product(`${sku}${round}`, names(name)))
+      ),
+    ]);
+    assertEquals(deleted.status, 200);
+    for (const upload of uploads) {
+      if (upload.status === 200) continue;
+      assertEquals(detailsOf(upload)[0].code, "unknown_contact");
+    }
+  }
+  for (const line of await feed(app)) {
+    assertStringIncludes(line, "Acme AB");
+  }
 });

@@ -324,8 +324,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "upload: an empty value equals any expected value",
     file: "catalogue/expected.ts",
-    from: "  if (current[field] === value && isOfUnit) return null;",
-    to: "  if ((current[field] ?? value) === value && isOfUnit) return null;",
+    from: "  if (is === value && isOfUnit) return null;",
+    to: "  if ((is ?? value) === value && isOfUnit) return null;",
   },
   {
     name: "upload: a product with an unexpected value is stored",
@@ -451,7 +451,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "feed: the cursor is one too far",
-    file: "catalogue/product_lists.ts",
+    file: "database/change_feed.ts",
     from: "WHERE (change_no, id) > (?, ?) AND change_no < ?",
     to: "WHERE change_no > ? AND id > ? AND change_no < ?",
   },
