@@ -165,7 +165,7 @@ export interface ContactKey {
 }
 
 /** The value of a product's field that names this contact. */
-function storedContact({ id, name }: ContactKey): string {
+export function storedContact({ id, name }: ContactKey): string {
   return `${id} ${name}`;
 }
 
