@@ -212,23 +212,26 @@ export interface DueSeller extends Seller {
   dueAt: number;
 }
 
+const DUE_SELLERS = ofWaitingSellers(
+  IMPORTS,
+  ({ waiting, due }) =>
+    `WITH ${waiting}
+     SELECT * FROM (
+       SELECT sellers.seller_no AS no, sellers.id, sellers.name,
+         ${due} AS "dueAt"
+       FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
+       WHERE sellers.status = 'active') AS heads
+     WHERE "dueAt" <= ? ORDER BY "dueAt", id ${LIMIT}`,
+  { readsDue: true },
+);
+
 /** Active sellers with due imports, the longest due first. */
 export function dueSellers(
   sql: Sql,
   horizon: number,
   limit: number,
 ): Promise<DueSeller[]> {
-  return sql.all<DueSeller>(
-    ofWaitingSellers(IMPORTS, ({ waiting, due }) =>
-      `WITH ${waiting}
-     SELECT * FROM (
-       SELECT sellers.seller_no AS no, sellers.id, sellers.name,
-         ${due} AS "dueAt"
-       FROM waiting JOIN sellers ON sellers.seller_no = waiting.seller_no
-       WHERE sellers.status = 'active') AS heads
-     WHERE "dueAt" <= ? ORDER BY "dueAt", id ${LIMIT}`, { readsDue: true }),
-    [0, horizon, limit],
-  );
+  return sql.all<DueSeller>(DUE_SELLERS, [0, horizon, limit]);
 }
 
 /**

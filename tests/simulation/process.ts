@@ -281,12 +281,14 @@ export class Life implements Server {
     if (!this.#isAlive) return;
     // Also requests whose clients have left.
     const handling = this.held()["requests.handling"] ?? 0;
-    if (this.#sending + handling > 0 && kernel.time < begun + DRAIN_MS) {
+    const inProgress = this.#sending + handling;
+    if (inProgress > 0 && kernel.time < begun + DRAIN_MS) {
       this.#machine.fail(new Error(`${this.name} drops requests in flight`));
     }
     this.#log("info", "stopped");
     this.#hasClosed = true;
-    this.#lingersUntil = kernel.time + LINGERS_MS;
+    // Requests that take longer than the stop waits end with the process.
+    if (inProgress === 0) this.#lingersUntil = kernel.time + LINGERS_MS;
     this.end();
   }
 

@@ -71,6 +71,8 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [620000479, "a stream outlived its key where reads take seconds"],
     [620000977, "images waited for the start of their worker"],
     [651000197, "a probe of the image store was reported after the stop"],
+    [652001579, "the image role knew of a retry up to 200 ms late"],
+    [652001620, "a body that took too long arrived after the stop"],
     [650000078, "a delivery ended between two reads of a list"],
     [650000013, "a counter did not have the bytes of copied imports"],
   ];

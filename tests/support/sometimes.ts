@@ -117,6 +117,7 @@ const RUNS = {
       "deliveries of a state listed",
       "a webhook signs with its own secret",
       "lists went on behind what is deleted",
+      "thousands of uploads listed",
       "attributes of many products set",
       "products that a file leaves out",
       "a file that would empty too much",

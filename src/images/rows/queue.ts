@@ -36,23 +36,25 @@ export interface PendingSeller {
   id: string;
 }
 
+const PENDING_SELLERS = ofWaitingSellers(
+  IMAGES,
+  ({ waiting, inOrder }) =>
+    `WITH ${waiting}
+     SELECT waiting.seller_no AS no,
+       (SELECT id FROM sellers WHERE sellers.seller_no = waiting.seller_no) AS id
+     FROM waiting
+     WHERE waiting.seller_no IS NOT NULL AND 'active' =
+       (SELECT status FROM sellers WHERE sellers.seller_no = waiting.seller_no)
+     ${inOrder} ${LIMIT}`,
+);
+
 /** Active sellers with waiting jobs after the number `after`, in order. */
 export function pendingSellers(
   sql: Sql,
   after: number,
   limit: number,
 ): Promise<PendingSeller[]> {
-  return sql.all<PendingSeller>(
-    ofWaitingSellers(IMAGES, ({ waiting, inOrder }) =>
-      `WITH ${waiting}
-     SELECT waiting.seller_no AS no,
-       (SELECT id FROM sellers WHERE sellers.seller_no = waiting.seller_no) AS id
-     FROM waiting
-     WHERE waiting.seller_no IS NOT NULL AND 'active' =
-       (SELECT status FROM sellers WHERE sellers.seller_no = waiting.seller_no)
-     ${inOrder} ${LIMIT}`),
-    [after, limit],
-  );
+  return sql.all<PendingSeller>(PENDING_SELLERS, [after, limit]);
 }
 
 /** One origin of a seller's waiting jobs. */

@@ -190,11 +190,11 @@ export class ImageRole extends LeasedRole<HeldImage> {
       due: picked.shares.length,
       changed: claimed + ended.length,
     };
-    // Other origins may use the slots that had no jobs.
+    // Other origins may use the slots that had no jobs, and the read came before
+    // the write that makes jobs due again.
     const again = (claimed > 0 && claimed < places) ||
       ended.some((job) =>
-        job.end === "released" || job.end?.kind === "crashed" ||
-        this.leases.get(job) !== undefined
+        mayBeDueAgain(job) || this.leases.get(job) !== undefined
       );
     if (again) return { ...found, againInMs: 0 };
     const nextAt = Math.min(
@@ -379,6 +379,13 @@ export class ImageRole extends LeasedRole<HeldImage> {
 function giveBack(job: HeldImage): void {
   job.permit.cancel();
   job.end = "released";
+}
+
+/** Whether the recorded end of a job may have made it due again, or due later. */
+function mayBeDueAgain({ end }: HeldImage): boolean {
+  if (end === null || end === "released") return true;
+  if (end.kind === "failed") return end.transient;
+  return end.kind === "crashed" || end.kind === "unmodified";
 }
 
 /** Whether the host has answered, in any way. */

@@ -158,18 +158,10 @@ export interface QueueHead {
   dueAt: number;
 }
 
-/**
- * The webhooks of active sellers with a delivery due up to `horizon`, the
- * longest due first. Reads one entry of the index for each webhook of a seller
- * with waiting deliveries, so that a backlog costs nothing.
- */
-export async function queueHeads(
-  sql: Sql,
-  horizon: number,
-): Promise<QueueHead[]> {
-  const rows = await sql.all<QueueHead & { failures: number }>(
-    ofWaitingSellers(DELIVERIES, ({ waiting }) =>
-      `WITH ${waiting}, heads AS (
+const QUEUE_HEADS = ofWaitingSellers(
+  DELIVERIES,
+  ({ waiting }) =>
+    `WITH ${waiting}, heads AS (
        SELECT webhooks.seller_no, webhooks.id, webhooks.url, webhooks.failures,
          sellers.id AS seller_id,
          (SELECT MIN(due_at) FROM deliveries
@@ -182,9 +174,22 @@ export async function queueHeads(
      )
      SELECT seller_no AS "sellerNo", id AS "webhookId",
        seller_id AS "sellerId", url, failures, due_at AS "dueAt"
-     FROM heads WHERE due_at <= ? ORDER BY due_at, id`),
-    [0, horizon],
-  );
+     FROM heads WHERE due_at <= ? ORDER BY due_at, id`,
+);
+
+/**
+ * The webhooks of active sellers with a delivery due up to `horizon`, the
+ * longest due first. Reads one entry of the index for each webhook of a seller
+ * with waiting deliveries, so that a backlog costs nothing.
+ */
+export async function queueHeads(
+  sql: Sql,
+  horizon: number,
+): Promise<QueueHead[]> {
+  const rows = await sql.all<QueueHead & { failures: number }>(QUEUE_HEADS, [
+    0,
+    horizon,
+  ]);
   return rows.map(({ failures, ...head }) => ({
     ...head,
     failing: failures > 0,

@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createHash } from "node:crypto";
 import { DbError } from "../../../src/database/db.ts";
+import { systemDeps } from "../../../src/deps.ts";
 import { ImageRole } from "../../../src/images/worker/role.ts";
 import { RoleKeeper } from "../../../src/jobs/role_keeper.ts";
 import { IMAGE_TYPES } from "../../../src/images/image_types.ts";
@@ -141,6 +142,22 @@ Deno.test("images: a host that fails once gets a retry after a second", async ()
   clock.advance(799);
   assertEquals(host.count("/flaky/a.png"), 1);
   clock.advance(402);
+  assertEquals(await bench.finished(id), all(1));
+});
+
+Deno.test("images: a retry that is due before the next look begins in time", async () => {
+  await using host = new ImageHost();
+  const clock = new TestClock(Date.now());
+  const { ids } = systemDeps("error");
+  await using bench = new ImageBench({
+    // The shortest pause: 800 ms, less than that of an idle role.
+    deps: { clock, ids: { ...ids, random: (n) => new Uint8Array(n) } },
+    role: { beatMs: 60_000 },
+  });
+  bench.startRole();
+  const id = await bench.upload([`${host.url}/flaky/a.png`]);
+  await attempted(bench, id, 1);
+  clock.advance(801);
   assertEquals(await bench.finished(id), all(1));
 });
 

@@ -9,6 +9,7 @@ import type { CategoryStep } from "./categories.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
 import type { CounterStep } from "./counter.ts";
 import type { CrowdStep } from "./crowd.ts";
+import type { HistoryStep } from "./long_history.ts";
 import type { HookStep } from "./hook_client.ts";
 import type { HostileStep } from "./hostile.ts";
 import type { KeyStep } from "./key_client.ts";
@@ -46,7 +47,8 @@ export type Theme =
   | "several"
   | "days"
   | "work"
-  | "narrow";
+  | "narrow"
+  | "long";
 
 /** The share of worlds with a kill between two commits. */
 const KILLS = 0.35;
@@ -54,7 +56,11 @@ const KILLS = 0.35;
 const WORK = 0.03;
 /** The share of worlds in which few rows are changed often. */
 const NARROW = 0.08;
-const THEMES: Readonly<Record<Exclude<Theme, "work" | "narrow">, number>> = {
+/** The share of worlds in which a seller has thousands of uploads. */
+const LONG = 0.02;
+const THEMES: Readonly<
+  Record<Exclude<Theme, "work" | "narrow" | "long">, number>
+> = {
   everything: 10,
   deliveries: 3,
   images: 3,
@@ -131,6 +137,11 @@ const COUNTER: Readonly<Record<CounterStep, number>> = {
 const PRICES: Readonly<Record<PriceStep, number>> = {
   "reprice": 5,
   "read history": 1,
+};
+const HISTORY: Readonly<Record<HistoryStep, number>> = {
+  upload: 1,
+  list: 2,
+  read: 2,
 };
 const CATEGORIES: Readonly<Record<CategoryStep, number>> = {
   put: 2,
@@ -275,6 +286,7 @@ const DRAW: Readonly<Record<Theme, Draw>> = {
   days: drawDays,
   work: drawWork,
   narrow: drawNarrow,
+  long: drawLong,
 };
 
 export function drawSteps(
@@ -285,7 +297,8 @@ export function drawSteps(
   const drawn = weighted(random, THEMES);
   const isWork = chance(scheduler.random("price of work"), WORK);
   const isNarrow = chance(scheduler.random("narrow"), NARROW);
-  const theme = isWork ? "work" : isNarrow ? "narrow" : drawn;
+  const isLong = chance(scheduler.random("long"), LONG);
+  const theme = isWork ? "work" : isNarrow ? "narrow" : isLong ? "long" : drawn;
   const steps: Step[] = [];
   DRAW[theme](sellers, random, (actor, count, lots, paceMs) => {
     const own = scheduler.random(`plan of ${actor}`);
@@ -546,6 +559,16 @@ function drawNarrow(_: readonly SellerPlan[], random: Random, add: Add): void {
   }
   if (!chance(random, 0.6)) return;
   add("outages", between(random, 2, 5), CRASHES, 3_000);
+}
+
+/** A seller has uploads of years, which are listed, deleted, and end with it. */
+function drawLong(_: readonly SellerPlan[], random: Random, add: Add): void {
+  const [{ name }] = PLAIN_SELLERS;
+  const paceMs = pick(random, [20, 1_000]);
+  add(`${name}/history`, between(random, 6, 12), HISTORY, paceMs);
+  add(`${name}/1`, between(random, 2, 5), CATALOGUE, 2_000);
+  if (chance(random, 0.5)) add("outages", 2, CRASHES, 3_000);
+  if (chance(random, 0.5)) add("operator", 1, { remove: 1 }, 20_000);
 }
 
 /** Nothing else happens, so nothing else wakes what was forgotten. */

@@ -15,6 +15,7 @@ import { Counter, CounterClient } from "./counter.ts";
 import { CrowdClient } from "./crowd.ts";
 import { Ending } from "./ending.ts";
 import { KeyClient } from "./key_client.ts";
+import { HistoryClient } from "./long_history.ts";
 import { HookClient, USED_TRIGGERS } from "./hook_client.ts";
 import { Hostile } from "./hostile.ts";
 import { Mirror } from "./mirror.ts";
@@ -208,6 +209,7 @@ class Troupe {
         ? new PriceClient(scene, counter, name)
         : new CounterClient(scene, counter, name);
     }
+    if (part === "history") return new HistoryClient(scene, seller, name);
     if (part.startsWith("categories")) {
       return new CategoryClient(scene, this.#marketplace, seller, name);
     }

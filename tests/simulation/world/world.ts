@@ -56,7 +56,8 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
   const { theme, steps } = drawSteps(scheduler, drawn);
   const isPriced = theme === "work";
   const isNarrow = theme === "narrow";
-  const sellers = isPriced || isNarrow ? PLAIN_SELLERS : drawn;
+  const isLong = theme === "long";
+  const sellers = isPriced || isNarrow || isLong ? PLAIN_SELLERS : drawn;
   const notices = drawNotices(
     scheduler.random("notices"),
     // A file of the other client's stock would set what an import has stored to
@@ -70,7 +71,7 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
     settings: {
       ...drawSettings(random, isPriced ? 0 : theme === "days" ? 0.6 : 0.2),
       // Hundreds of changes would take hours with a limit.
-      ...(isNarrow && { rateLimit: 0 }),
+      ...((isNarrow || isLong) && { rateLimit: 0 }),
     },
     operatorKey: OPERATOR_KEY,
     processes,
@@ -82,7 +83,7 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
       (["images", "deliveries"].includes(theme) && chance(random, 0.6)),
     isPrompt,
     isPriced,
-    ages: !isPriced && (theme === "days" ||
+    ages: !isPriced && (theme === "days" || isLong ||
       steps.some(({ kind }) => kind === "remove") ||
       chance(scheduler.random("ages"), AGES)),
     notices: notices !== null,
