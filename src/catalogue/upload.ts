@@ -2,9 +2,11 @@
  * An upload of up to 250 products, or of attributes of up to 10,000: all or
  * nothing or, if the seller says so, those without a problem.
  *
- * read document.ts XML → a draft, with its own problems probe upload_probe.ts a
- * HEAD of every distinct image URL plan upload_plan.ts draft and stored
- * products → what is written; pure write transaction_write.ts
+ * 1. Read (`document.ts`): the document becomes a draft with its own problems.
+ * 2. Probe (`upload_probe.ts`): a HEAD request to each distinct image URL.
+ * 3. Plan (`upload_plan.ts`): the draft and the stored products become what is
+ *    written; pure.
+ * 4. Write (`transaction_write.ts`).
  *
  * Every problem of the request is collected and reported at once. The write
  * loads and locks (load.ts) the data that the plan depends on, so that nothing

@@ -26,6 +26,17 @@ export const [imageStoreFlag] = settingFlags([SETTINGS.imageStore]);
 /** `--seller NAME`, for commands about one seller. */
 export const sellerFlag = flag("seller", "NAME", "the seller's name", true);
 
+/** `--since TIME` and `--until TIME`, for lists of what has a time. */
+export const periodFlags: readonly Flag[] = [
+  flag(
+    "since",
+    "TIME",
+    "only those of this time and later; a date, today or yesterday is 00:00 " +
+      "UTC",
+  ),
+  flag("until", "TIME", "only those of this time and earlier"),
+];
+
 /** The end of a key, and the networks from which it may be used. */
 export const keyRightsFlags: readonly Flag[] = [
   flag("expires-at", "TIME", "when the key ends; by default never"),

@@ -18,6 +18,7 @@ import {
   keyRightsFlags,
   keyRightsTexts,
   keyState,
+  periodFlags,
   readParameters,
 } from "./flags.ts";
 import { readKeyTexts } from "../sellers/wanted_key.ts";
@@ -86,13 +87,7 @@ export const operatorCommands: readonly Command[] = [
         "NAME",
         "only changes of the seller that had this name at that time",
       ),
-      flag(
-        "since",
-        "TIME",
-        "only those of this time and later; a date, today or " +
-          "yesterday is 00:00 UTC",
-      ),
-      flag("until", "TIME", "only those of this time and earlier"),
+      ...periodFlags,
     ],
     run: async ({ db, flags, print, printError }) => {
       const filter = readParameters(flags, {

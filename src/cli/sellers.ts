@@ -43,6 +43,7 @@ import {
   keyRightsFlags,
   keyRightsTexts,
   keyState,
+  periodFlags,
   readParameters,
 } from "./flags.ts";
 
@@ -169,13 +170,7 @@ export const sellerCommands: readonly Command[] = [
     summary: "list the refused requests of a seller, newest first",
     arguments: [{ name: "NAME" }],
     flags: [
-      flag(
-        "since",
-        "TIME",
-        "only those of this time and later; a date, today or " +
-          "yesterday is 00:00 UTC",
-      ),
-      flag("until", "TIME", "only those of this time and earlier"),
+      ...periodFlags,
       flag(
         "code",
         "CODE",
