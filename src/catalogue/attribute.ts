@@ -40,7 +40,6 @@ import {
   EXPECTED,
   fieldCalled,
   LIST_NAMES,
-  type ProductFields,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -50,7 +49,7 @@ import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import { findProducts, lockGroup, writeProduct } from "./product_rows.ts";
-import { lockAgainstRemoval, standingOf } from "../sellers/access.ts";
+import { lockAgainstRemoval } from "../sellers/access.ts";
 import {
   isCheckedByRules,
   ruleFindings,
@@ -70,6 +69,8 @@ export interface AttributeUpdate {
   attribute: string;
   /** The decoded text from the path; an empty one clears the attribute. */
   value: string;
+  /** The percent by which a price may change; null: any. */
+  priceJump: number | null;
   /**
    * The value that the attribute must have now, as text; undefined or null:
    * any.
@@ -149,7 +150,8 @@ async function writeUpdate(
     }
     const field = attribute as ScalarField;
     if (field === "price" && read.expected === null) {
-      await refusePriceJump(tx, seller, current, fields);
+      const problem = priceJumpProblem(current, fields, update.priceJump);
+      if (problem !== null) throw invalid(current, problem);
     }
     // Rules and review need all columns. The row is locked, so one read is
     // enough.
@@ -279,17 +281,6 @@ function refuseUnexpected(current: Product, expected: Expectation): void {
   if (problem === null) return;
   const details = [fieldDetail(problem, { sku: current.sku })];
   throw new ServiceError("changed_since", details[0].message, { details });
-}
-
-async function refusePriceJump(
-  tx: Tx,
-  seller: Caller,
-  current: Product,
-  fields: ProductFields,
-): Promise<void> {
-  const { priceJump } = await standingOf(tx, seller);
-  const problem = priceJumpProblem(current, fields, priceJump);
-  if (problem !== null) throw invalid(current, problem);
 }
 
 async function refuseTakenSku(

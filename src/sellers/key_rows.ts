@@ -141,6 +141,8 @@ export interface KeyOwner extends Caller, KeyRestrictions {
   status: SellerStatus;
   /** Requests a minute, 0 for no limit; null: the default setting. */
   rateLimit: number | null;
+  /** The percent by which a price may change at once; null: any. */
+  priceJump: number | null;
 }
 
 /**
@@ -156,7 +158,8 @@ export async function findSellerByKey(
     Omit<KeyOwner, keyof KeyRights> & RightsRow & { hash: string }
   >(
     `SELECT sellers.id, sellers.seller_no AS no, sellers.name, sellers.status,
-       sellers.rate_limit AS "rateLimit", api_keys.id AS "keyId", api_keys.hash,
+       sellers.rate_limit AS "rateLimit",
+       sellers.price_jump AS "priceJump", api_keys.id AS "keyId", api_keys.hash,
        api_keys.revoked_at AS "revokedAt", ${RIGHTS}
      FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
      WHERE api_keys.hash = ? AND sellers.status <> 'removed'`,

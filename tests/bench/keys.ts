@@ -145,6 +145,7 @@ async function update(
     await updateAttribute({ db } as Services, {
       seller: { ...sellers[product % SELLERS], keyId: "" },
       skuOrId: `p-${Math.floor(product / SELLERS)}`,
+      priceJump: null,
       attribute: "quantity",
       value: `${n + 2}`,
     });

@@ -9,6 +9,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
+import { until } from "../support/clock.ts";
 import { bothForms, contract } from "../support/forms.ts";
 
 const OPERATOR = { config: { operatorKey: "op" } };
@@ -103,8 +104,9 @@ bothForms.test("a document with a price beyond the limit is refused, unless the 
 
 contract.test("a price in a path, in attributes and in an import is compared, an undo is not", async () => {
   await using app = await boot(OPERATOR);
-  await app.upload(product("A"));
+  // Before the key is used: its owner is cached for half a second.
   await setLimit(app, "10");
+  await app.upload(product("A"));
   const refused = await putPrice(app, "1990");
   assertEquals([refused.status, codeOf(refused)], [422, "record_invalid"]);
   const [detail] = detailsOf(refused);
@@ -138,5 +140,5 @@ contract.test("a price in a path, in attributes and in an import is compared, an
   assertEquals(await priceOf(app), "1990");
 
   await setLimit(app, "");
-  assertEquals((await putPrice(app, "1")).status, 204);
+  await until(async () => (await putPrice(app, "1")).status === 204);
 });

@@ -288,9 +288,10 @@ export const putAttribute = endpoint({
   answers: null,
   errors: ["record_invalid", "changed_since"],
 }, async (exchange) => {
-  const { params, query, request, seller, services } = exchange;
+  const { owner, params, query, request, seller, services } = exchange;
   const { repeated } = await updateAttribute(services, {
     seller,
+    priceJump: owner?.priceJump ?? null,
     skuOrId: params.sku_or_id,
     attribute: params.attribute,
     value: params.value,

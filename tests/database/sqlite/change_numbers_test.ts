@@ -56,6 +56,7 @@ class Catalogue implements AsyncDisposable {
     await updateAttribute({ db } as Services, {
       seller: { ...this.seller, keyId: "" },
       skuOrId,
+      priceJump: null,
       attribute: "quantity",
       value: `${quantity}`,
     });
