@@ -11,8 +11,8 @@ import type {
   Backlog,
   Categories,
   Category,
+  Contact,
   ContactChange,
-  ContactEntry,
   DatabaseServer,
   DeliveredEvent,
   Delivery,
@@ -669,7 +669,7 @@ export interface Operations {
     options?: CallOptions,
   ): Promise<
     {
-      contacts: ContactEntry[];
+      contacts: Contact[];
       /** the value of ?after= for the next page */
       next?: string;
     }
@@ -683,7 +683,7 @@ export interface Operations {
   getContact(input: {
     /** the name of a mapping or contact */
     name: string;
-  }, options?: CallOptions): Promise<{ contact: ContactEntry }>;
+  }, options?: CallOptions): Promise<{ contact: Contact }>;
 
   /**
    * Store a contact. Stores who answers for products, under a name of 1 to 64 characters: products name it as `<manufacturer>` or `<responsible_person>`. A contact with the same name gets the new content, also for the products that name it. At most 1000 are stored.
@@ -1485,7 +1485,7 @@ export interface Entries {
   getHistory: PriceChange;
   listDeliveries: LoggedDelivery;
   listEvents: DeliveredEvent;
-  listContacts: ContactEntry;
+  listContacts: Contact;
   listCategories: Category;
   listRefusals: Refusal;
   followProducts: FollowedProduct;

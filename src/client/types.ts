@@ -689,7 +689,7 @@ export interface TriggerMeaning {
   example: unknown;
 }
 
-export interface ContactEntry {
+export interface Contact {
   name: string;
   updated_at: string;
   /** the name or trade name */

@@ -382,7 +382,7 @@ const MAPPING = named(
 );
 
 const CONTACT = named(
-  "contact_entry",
+  "contact",
   one("name", STRING),
   one("updated_at", TIME),
   ...CONTACT_PARTS,

@@ -66,7 +66,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["import/send"],
   ["import/repair"],
   ["import"],
-  ["products", "uploads", "webhooks", "keys", "operator"],
+  ["products", "uploads", "webhooks", "keys", "contacts", "operator"],
   ["shell"],
   ["page.tsx", "workbook.ts"],
 ];

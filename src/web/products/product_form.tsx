@@ -32,6 +32,7 @@ import { fieldLabel } from "../lib/words.ts";
 import { capitalised, readable } from "../lib/texts.ts";
 import { uploadName } from "../state/names.ts";
 import { ErrorNote, Form, useAction } from "../ui/components.tsx";
+import { ContactChoice } from "../ui/contact_choice.tsx";
 import { CategoryNames } from "../ui/category_names.tsx";
 import { CategoryNeeds } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
@@ -165,6 +166,7 @@ export function ProductForm({ client, product, onSaved }: {
           {SCALAR_NAMES.map((name) => (
             <FieldOf
               key={name}
+              client={client}
               name={name}
               draft={draft}
               isNew={product === null}
@@ -261,6 +263,7 @@ function messageFor(name: string, refused: readonly Detail[]): string | null {
 }
 
 interface FieldProps {
+  client: Client;
   name: ScalarField;
   draft: Draft;
   isNew: boolean;
@@ -303,9 +306,9 @@ function FieldOf(props: FieldProps) {
 }
 
 function Control(
-  { name, draft, problem, onText, id }: FieldProps & { id: string },
+  { client, name, draft, problem, onText, id }: FieldProps & { id: string },
 ): ComponentChildren {
-  const { form, clears } = SCALAR_RULES[name];
+  const { form, clears, contact } = SCALAR_RULES[name];
   const common = {
     id,
     class: "grow",
@@ -313,6 +316,9 @@ function Control(
     "aria-invalid": problem !== null,
     "aria-describedby": problem === null ? undefined : `${id}-problem`,
   };
+  if (contact) {
+    return <ContactChoice client={client} common={common} onText={onText} />;
+  }
   if (form.kind === "word") {
     return (
       <select

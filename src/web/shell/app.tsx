@@ -39,6 +39,7 @@ import { UploadView } from "../import/start.tsx";
 
 /** The views of each kind of account are loaded when needed. */
 const loadSellerViews = () => import("./seller_views.ts");
+const ContactsView = lazy(async () => (await loadSellerViews()).ContactsView);
 const DeliveriesView = lazy(async () =>
   (await loadSellerViews()).DeliveriesView
 );
@@ -112,6 +113,11 @@ const VIEWS: Readonly<Record<AccountKind, readonly View[]>> = {
       label: "New product",
       within: "products",
       draw: (client) => <NewProductView client={client} />,
+    },
+    {
+      name: "contacts",
+      label: "Contacts",
+      draw: (client) => <ContactsView client={client} />,
     },
     {
       name: "webhooks",
@@ -218,7 +224,7 @@ export function App() {
 /** The views of a seller that an operator may read. */
 const VIEWED: readonly View[] = VIEWS.seller
   .filter(({ name }) =>
-    ["uploads", "imports", "products", "webhooks"].includes(name)
+    ["uploads", "imports", "products", "contacts", "webhooks"].includes(name)
   );
 
 function viewsOf(role: AccountKind): readonly View[] {

@@ -1,4 +1,5 @@
 /** The views of sellers, except the start view, which `app.tsx` has. */
+export { ContactsView } from "../contacts/contacts.tsx";
 export { DeliveriesView } from "../webhooks/deliveries.tsx";
 export { ImportView } from "../uploads/import.tsx";
 export { KeysView } from "../keys/keys.tsx";
