@@ -2,8 +2,11 @@
  * Makes one row for each product: joins the rows of images and variants in
  * exports of shops, and applies columns that qualify others, such as units.
  */
+import { parseTime } from "../../lib/values.ts";
+import { now } from "../lib/browser.ts";
 import { plural, sentences } from "../lib/format.ts";
 import { isBareWeight, weightUnitOf } from "../lib/numbers.ts";
+import { saleTime } from "../lib/sale_times.ts";
 import type { SlicedWork } from "../lib/slices.ts";
 import { sampledValues, sampleValues } from "./columns/guesses.ts";
 import type { ColumnField } from "../lib/column_field.ts";
@@ -64,14 +67,14 @@ function* ofShop(table: Table): SlicedWork<GatheredTable> {
   }
   const names = namesIn(table.header);
   const at = (name: string) => names.indexOf(name);
-  const untimed = yield* withoutTimedSales(table, shop, at);
-  if (shop.gather === undefined) return untimed;
+  const ended = yield* withoutEndlessSales(table, shop, at);
+  if (shop.gather === undefined) return ended;
   const { table: products, note } = yield* shop.gather(
-    untimed.table,
+    ended.table,
     at,
     names,
   );
-  return { table: products, note: sentences(untimed.note, note) };
+  return { table: products, note: sentences(ended.note, note) };
 }
 
 /** Removes rows that repeat the header, as lists of several pages have. */
@@ -232,28 +235,27 @@ function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   };
 }
 
-/**
- * Removes sale prices with dates: dates cannot be sent, and may have passed.
- */
-function* withoutTimedSales(
+/** Removes sale prices that begin later and have no end, which is needed. */
+function* withoutEndlessSales(
   table: Table,
   { sale }: Shop,
   at: (name: string) => number,
 ): SlicedWork<GatheredTable> {
   if (sale === undefined) return { table, note: "" };
-  const [price, ...dates] = sale.map(at);
-  const isTimed = (cells: Row) =>
-    cells[price] && dates.some((date) => cells[date]);
-  const { table: untimed, changed } = yield* withChangedRows(
+  const [price, from, until] = sale.map(at);
+  const isEndless = (cells: Row) =>
+    cells[price] && !cells[until] && cells[from] &&
+    (parseTime(saleTime(cells[from])) ?? Infinity) > now();
+  const { table: ended, changed } = yield* withChangedRows(
     table,
-    (cells) => isTimed(cells) ? cells.with(price, "") : cells,
+    (cells) => isEndless(cells) ? cells.with(price, "") : cells,
   );
   return {
-    table: untimed,
+    table: ended,
     note: changed === 0
       ? ""
-      : `${plural(changed, "sale price")} with a date ${
-        changed === 1 ? "is" : "are"
-      } left out: dates cannot be sent.`,
+      : `${plural(changed, "sale price")} that ${
+        changed === 1 ? "begins" : "begin"
+      } later, without an end, ${changed === 1 ? "is" : "are"} left out.`,
   };
 }

@@ -2,6 +2,7 @@
 import { capitalised } from "./texts.ts";
 import {
   LISTS,
+  SALE,
   SCALAR_RULES,
   type ScalarField,
 } from "../../catalogue/fields.ts";
@@ -12,9 +13,11 @@ import { type CodeEntry, DETAIL_CODES } from "../../lib/errors.ts";
 /** The name of the field at a path such as `images/image[2]`. */
 export function fieldLabel(path: string): string {
   const [field, unit] = path.replace(/\[\d+\]/g, "").split(/\/?@/);
-  const [name] = field.split("/");
+  const [name, part] = field.split("/");
   const label = isScalar(name)
     ? SCALAR_RULES[name].label
+    : name === SALE
+    ? `Sale ${part ?? ""}`.trim()
     : name in LISTS
     ? capitalised(name)
     : `<${field.split("/").at(-1)}>`;

@@ -1,6 +1,11 @@
 /** The seller's products as a file that can be uploaded unchanged. */
 import { fieldNodes, type FieldValues } from "../../catalogue/field_nodes.ts";
-import { SCALAR_NAMES, SCALAR_RULES } from "../../catalogue/fields.ts";
+import {
+  type Sale,
+  SALE_PARTS,
+  SCALAR_NAMES,
+  SCALAR_RULES,
+} from "../../catalogue/fields.ts";
 import type { Product } from "../../client/mod.ts";
 import { element, type XmlNode } from "../../xml/element.ts";
 import {
@@ -45,7 +50,10 @@ export async function catalogueFile(
 
 /** A file that creates deleted products again, with new ids. */
 export function deletedProductsFile(products: readonly Product[]): Blob {
-  return documentOf(products.map(nodeOf));
+  // A sale that is over would be refused for a new product.
+  const withoutFormerSale = (product: Product) =>
+    product.sale?.state === "over" ? { ...product, sale: undefined } : product;
+  return documentOf(products.map(withoutFormerSale).map(nodeOf));
 }
 
 function documentOf(products: readonly XmlNode[]): Blob {
@@ -62,6 +70,7 @@ function nodeOf(product: Product): XmlNode {
   const fields: FieldValues = {
     ...Object.fromEntries(scalars),
     currency: product.price?.currency,
+    sale: saleOf(product),
     categories: categories ?? [],
     attributes: attributes ?? [],
     images: images ?? [],
@@ -70,6 +79,14 @@ function nodeOf(product: Product): XmlNode {
     "#text": url,
     "@alt": alt ?? undefined,
   }));
+}
+
+function saleOf({ sale }: Product): Sale | null {
+  return sale === undefined ? null : {
+    price: sale.price,
+    from: Date.parse(sale.from),
+    until: Date.parse(sale.until),
+  };
 }
 
 /**
@@ -82,6 +99,7 @@ function tableOfProducts(products: readonly Product[]): string[][] {
     return [
       ...SCALAR_NAMES.map((name) => ownCell(shownText(product, name)) ?? ""),
       product.price?.currency ?? "",
+      ...SALE_PARTS.map((part) => product.sale?.[part] ?? ""),
       ownListCell("categories", product.categories ?? []) ?? "",
       imagesOf(product),
       ...attributeCells(product, attributes),

@@ -94,7 +94,8 @@ export function saleQuestions(
   return [
     asked(
       problems.timedSales,
-      "with a date: dates cannot be sent, so the sale would begin at once.",
+      "with a date that is not sent: the sale would begin at once. To send " +
+        "it, choose “Sale from” and “Sale until” for its columns.",
       "The sale is on now",
     ),
     asked(

@@ -149,6 +149,7 @@ export function* checkRows(
     "quantity",
   ].map((name) => targets.indexOf(name as ColumnField));
   const sale = saleColumnOf(header, targets);
+  const end = targets.indexOf("sale_until");
   const dates = sale < 0 ? [] : saleDatesIn(header, rows, targets);
   const alikeTo = similarSkuFinder();
   const damaged: string[] = [];
@@ -204,8 +205,11 @@ export function* checkRows(
     }
     if (sale >= 0 && row[sale] !== "") {
       if (dates.some((column) => isDate(row[column]))) timedSales.push(i);
-      if (sale === price || !row[price]) unpricedSales.push(i);
-      else if (row[former]) found.replaced++;
+      const isSent = end >= 0 && row[end] !== "";
+      if (!isSent) {
+        if (sale === price || !row[price]) unpricedSales.push(i);
+        else if (row[former]) found.replaced++;
+      }
     }
     if (i % STEP === STEP - 1) yield;
   }

@@ -30,7 +30,9 @@ export const TARGETS: readonly { target: ColumnField; label: string }[] = [
     label: SCALAR_RULES[target].label,
   })),
   { target: "currency", label: "Currency" },
-  { target: "sale_price", label: "Sale price (Price is then the former one)" },
+  { target: "sale_price", label: "Sale price" },
+  { target: "sale_from", label: "Sale from" },
+  { target: "sale_until", label: "Sale until" },
   ...LIST_NAMES.filter((name) => name !== "attributes")
     .map((target) => ({ target, label: fieldLabel(target) })),
   { target: "attribute", label: "Attribute of that name" },
@@ -52,6 +54,8 @@ const NAMES: Readonly<Record<Exclude<ColumnField, "attribute">, string>> = {
     "price, selling price, retail price, preis, verkaufspreis, vk, vk preis, std vk, einzelpreis, stuckpreis, endpreis, bruttopreis, pris, forsaljningspris, utpris, styckpris, butikspris, prix, prix de vente, prix unitaire, prix public, precio, precio de venta, precio venta, precio unitario, pvp, cena, cena sprzedazy, cena detaliczna, prijs, verkoopprijs, stukprijs, variant price, start price, standard price, prezzo, prezzo di vendita, prezzo vendita, prezzo unitario, prezzo al pubblico, prezzo ivato, prezzo iva inclusa, prodejni cena, cena s dph, cena vcetne dph, salgspris, udsalgspris, brutto ar, eladasi ar, fogyasztoi ar, egysegar, fiyat, satis fiyati, birim fiyat, kdv dahil fiyat",
   sale_price:
     "sale price, special price, discount price, angebotspreis, aktionspreis, sonderpreis, reapris, kampanjpris, rea pris, prix promo, prix promotionnel, prix solde, precio rebajado, precio de oferta, precio oferta, cena promocyjna, aanbiedingsprijs, actieprijs",
+  sale_from: "sale from",
+  sale_until: "sale until",
   compare_at_price:
     "compare at price, recommended price, uvp, alter preis, stattpreis, listenpreis, streichpreis, ordinarie pris, ord pris, tidigare pris, rekommenderat pris, prix barre, ancien prix, prix conseille, prix normal, precio anterior, precio tachado, precio normal, precio recomendado, cena przed obnizka, stara cena, cena regularna, cena katalogowa, adviesprijs, oude prijs, van prijs, normale prijs, variant compare at price, price old, rek pris, rek utpris, prezzo barrato, prezzo consigliato, prezzo di listino",
   currency:
@@ -132,7 +136,10 @@ export function targetsByName(
   // Without a price column, either of these is the price.
   const has = (target: ColumnField) => found.includes(target);
   for (const other of ["compare_at_price", "sale_price"] as const) {
-    if (!has("price") && has(other)) found[found.indexOf(other)] = "price";
+    const isDated = other === "sale_price" && has("sale_until");
+    if (!has("price") && has(other) && !isDated) {
+      found[found.indexOf(other)] = "price";
+    }
   }
   const alone = header.findIndex((name, i) =>
     found[i] === null && CATEGORY_SUBSTITUTES.includes(squeezed(name))

@@ -10,12 +10,16 @@ import {
 } from "../../../catalogue/fields.ts";
 import { fieldLabel } from "../../lib/words.ts";
 
+/** The columns of a sale. */
+const SALE_COLUMNS = ["Sale price", "Sale from", "Sale until"];
+
 /** The columns of every own table, in their order. */
 export const OWN_COLUMNS: readonly string[] = [
   ...SCALAR_NAMES.map((name) =>
     name === "weight" ? "Weight (g)" : SCALAR_RULES[name].label
   ),
   "Currency",
+  ...SALE_COLUMNS,
   ...LIST_NAMES.filter((name) => name !== "attributes").map(fieldLabel),
 ];
 
@@ -25,7 +29,10 @@ export const ATTRIBUTE = "attribute: ";
 /** Whether the page has saved a table with these columns. */
 export function isOwnTable(header: readonly string[]): boolean {
   const names = new Set(header);
-  return OWN_COLUMNS.every((name) => names.has(name));
+  // Tables that were saved earlier have no sale.
+  return OWN_COLUMNS.every((name) =>
+    names.has(name) || SALE_COLUMNS.includes(name)
+  );
 }
 
 /** The cell text that clears the field; an empty cell does not change it. */

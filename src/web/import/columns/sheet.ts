@@ -1,5 +1,10 @@
 /** A table whose rows are products; problems refer to its cells. */
-import { type ListField, LISTS } from "../../../catalogue/fields.ts";
+import {
+  type ListField,
+  LISTS,
+  SALE,
+  SALE_PARTS,
+} from "../../../catalogue/fields.ts";
 import { lackingAttribute } from "../../../catalogue/missing_attribute.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { csvOf, type Table } from "../read/csv.ts";
@@ -12,6 +17,7 @@ import {
   type ColumnMapping,
   isRepeatable,
   rowValues,
+  SALE_TARGETS,
 } from "./spreadsheet.ts";
 import { writeBook } from "../read/workbook/ask.ts";
 import { productsIn, type XmlElement } from "../read/xml.ts";
@@ -128,7 +134,9 @@ export function columnOfProblem(
   const currency = targets.indexOf("currency");
   if (attribute === "currency" && currency >= 0) return currency;
   const sale = targets.indexOf("sale_price");
-  const isOnSale = sale >= 0 && cells[sale] !== "";
+  if (name === SALE) return saleColumn(targets, path);
+  const isOnSale = sale >= 0 && cells[sale] !== "" &&
+    !rowValues(cells, mapping).has("sale_price");
   const target = isOnSale && name === "price"
     ? "sale_price"
     : isOnSale && name === "compare_at_price"
@@ -137,6 +145,19 @@ export function columnOfProblem(
   const column = targets.indexOf(target);
   if (column >= 0) return column;
   return TARGETS.some((known) => known.target === target) ? target : null;
+}
+
+/** The column of a part of a sale; one column may have both dates. */
+function saleColumn(
+  targets: ColumnMapping["targets"],
+  path: string,
+): number | ColumnField {
+  const part = SALE_PARTS.find((part) => path === `${SALE}/${part}`) ?? "price";
+  const own = targets.indexOf(SALE_TARGETS[part]);
+  const column = own < 0 && part === "from"
+    ? targets.indexOf("sale_until")
+    : own;
+  return column < 0 ? SALE_TARGETS[part] : column;
 }
 
 /** The column of a list's entry, by its index from 1; else the first column. */
@@ -259,6 +280,12 @@ export function tableOfDocument(
 function cellsOf(product: XmlElement): Map<string, string> | null {
   const cells = new Map<string, string>();
   for (const { name, text, attributes, children } of product.children) {
+    if (name === SALE) {
+      const added = saleCells(children);
+      if (added === null || cells.has("sale_price")) return null;
+      for (const [key, cell] of added) cells.set(key, cell);
+      continue;
+    }
     const isList = name in LISTS;
     const isKnown = TARGETS.some(({ target }) => target === name) ||
       name === "attributes";
@@ -290,4 +317,18 @@ function cellsOf(product: XmlElement): Map<string, string> | null {
     }
   }
   return cells;
+}
+
+/** The cells of a sale; null if a table cannot hold it: an empty one. */
+function saleCells(
+  parts: readonly XmlElement[],
+): [ColumnField, string][] | null {
+  const cells = parts.flatMap(({ name, text }): [ColumnField, string][] => {
+    const part = SALE_PARTS.find((part) => part === name);
+    const cell = ownCell(text.trim());
+    return part === undefined || !cell ? [] : [[SALE_TARGETS[part], cell]];
+  });
+  const isWhole = cells.length === parts.length &&
+    new Set(cells.map(([key]) => key)).size === parts.length;
+  return isWhole && cells.some(([key]) => key === "sale_until") ? cells : null;
 }

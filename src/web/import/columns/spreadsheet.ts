@@ -4,13 +4,17 @@
 import {
   type ListField,
   LISTS,
+  type SalePart,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
 } from "../../../catalogue/fields.ts";
-import type { SentProduct } from "../../../client/mod.ts";
+import type { SentProduct, SentSale } from "../../../client/mod.ts";
 import { FORBIDDEN_IN_XML } from "../../../lib/markup.ts";
 import { withoutTrailing } from "../../../lib/trim.ts";
+import { parseTime } from "../../../lib/values.ts";
+import { now } from "../../lib/browser.ts";
+import { endOf, periodIn, saleTime } from "../../lib/sale_times.ts";
 import { csvOf, type Table } from "../read/csv.ts";
 import { withUnit } from "../../lib/product_values.ts";
 import {
@@ -503,17 +507,65 @@ export function rowValues(
       ...new Set([...values.get(target) ?? [], ...texts]),
     ]);
   });
-  const [sale] = values.get("sale_price") ?? [];
-  if (sale === CLEARED) values.delete("sale_price");
-  else if (sale !== undefined) {
-    const former = values.get("price");
-    // If both prices are equal, there is no sale.
-    const isLess = Number(former?.[0]) !== Number(sale);
-    if (former !== undefined && isLess) values.set("compare_at_price", former);
-    values.set("price", [sale]);
-    values.delete("sale_price");
-  }
+  setSale(values, mapping);
   return values;
+}
+
+/**
+ * Keeps the values of a sale that is sent with its dates, or clears
+ * `sale_until` where none is; a sale price without dates becomes the price.
+ */
+function setSale(
+  values: Map<ColumnField, string[]>,
+  { isOwn, targets }: ColumnMapping,
+): void {
+  const [price] = values.get("sale_price") ?? [];
+  const [last] = values.get("sale_until") ?? [];
+  const period = last === undefined ? null : periodIn(last);
+  if (period !== null) {
+    values.set("sale_from", [period[0]]).set("sale_until", [period[1]]);
+  }
+  const [from] = values.get("sale_from") ?? [];
+  const [until] = values.get("sale_until") ?? [];
+  const isPriced = price !== undefined && price !== CLEARED;
+  const isEqual = Number(values.get("price")?.[0]) === Number(price);
+  const end = until === undefined ? null : endOf(until);
+  const isOver = end !== null && end <= now();
+  const isDated = isPriced && until !== undefined;
+  if (isDated && (isOwn || !isEqual && !isOver)) return;
+  values.delete("sale_price");
+  values.delete("sale_from");
+  values.delete("sale_until");
+  const ends = isOwn
+    ? price === CLEARED
+    : targets.includes("sale_until") && values.has("price");
+  if (ends) values.set("sale_until", [CLEARED]);
+  // A sale without an end that has not begun cannot be sent.
+  const isLater = from !== undefined && (parseTime(from) ?? 0) > now();
+  if (!isPriced || isDated || isLater) return;
+  const former = values.get("price");
+  // If both prices are equal, there is no sale.
+  if (former !== undefined && !isEqual) values.set("compare_at_price", former);
+  values.set("price", [price]);
+}
+
+/** The columns of the parts of a sale. */
+export const SALE_TARGETS = {
+  price: "sale_price",
+  from: "sale_from",
+  until: "sale_until",
+} as const satisfies Record<SalePart, ColumnField>;
+
+/** The sale of a row; null ends it, undefined does not change it. */
+function saleOf(
+  values: ReadonlyMap<ColumnField, string[]>,
+): SentSale | null | undefined {
+  const [until] = values.get("sale_until") ?? [];
+  if (until === undefined || until === CLEARED) {
+    return until === CLEARED ? null : undefined;
+  }
+  const [price] = values.get("sale_price")!;
+  return { price, from: values.get("sale_from")?.[0], until };
 }
 
 /** Marks a cleared field; values are never empty. */
@@ -588,10 +640,12 @@ function productOfRow(
   const images = listFromText(values, "images")?.map((url) => ({ url }));
   // Without a sale price, the sale is over.
   const saleIsOver = mapping.targets.includes("sale_price") &&
+    !mapping.isOwn &&
     values.has("price") && !values.has("compare_at_price");
   return {
     ...Object.fromEntries(scalars),
     ...(saleIsOver ? { compare_at_price: null } : {}),
+    sale: saleOf(values),
     categories: listFromText(values, "categories"),
     attributes: attributes.length === 0 ? undefined : attributes,
     images,
@@ -701,6 +755,7 @@ function valueToSend(
 ): string {
   if (target === "currency") return currencyCode(text);
   if (target === "weight") return text && gramsOf(text, numberFormat);
+  if (target === "sale_from" || target === "sale_until") return saleTime(text);
   const field = target === "sale_price" ? "price" : target as ScalarField;
   const { form } = SCALAR_RULES[field];
   switch (form.kind) {
@@ -811,6 +866,9 @@ export function templateCsv(): string {
     price: "149.00",
     currency: "SEK",
     compare_at_price: "199.00",
+    sale_price: "",
+    sale_from: "",
+    sale_until: "",
     vat_rate: "25",
     quantity: "12",
     gtin: "4006381333931",

@@ -22,10 +22,11 @@ export const GOOGLE_MERCHANT: Shop = {
     id: "sku",
     google_product_category: "",
     product_weight: "",
+    // It has both dates.
+    sale_price_effective_date: "sale_until",
     ...Object.fromEntries(
       ["color", "size", "material", "pattern", "gender", "age_group"]
         .map((name) => [name, "attribute"]),
     ),
   },
-  sale: ["sale_price", "sale_price_effective_date"],
 };

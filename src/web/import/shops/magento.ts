@@ -28,6 +28,8 @@ export const MAGENTO: Shop = {
     is_in_stock: "availability",
     manufacturer: "brand",
     short_description: "",
+    special_price_from_date: "sale_from",
+    special_price_to_date: "sale_until",
   },
   sale: [
     "special_price",

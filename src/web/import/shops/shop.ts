@@ -18,8 +18,11 @@ export interface Shop {
   targets: Readonly<Record<string, ColumnField>>;
   /** Whether commas separate the entries of a list. */
   commas?: true;
-  /** The columns of the sale price and of the dates when it is valid. */
-  sale?: readonly [price: string, ...dates: string[]];
+  /**
+   * The columns of the sale price, and of its beginning and end if these have
+   * two columns.
+   */
+  sale?: readonly [price: string, from: string, until: string];
   /**
    * Makes one row for each product: joins the rows of images, and gives each
    * variant the values of its parent that it lacks.

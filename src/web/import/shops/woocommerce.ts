@@ -44,7 +44,12 @@ export const WOOCOMMERCE: Shop = {
       ]),
     ),
   }),
-  targets: { "Regular price": "price", Published: "status" },
+  targets: {
+    "Regular price": "price",
+    Published: "status",
+    "Date sale price starts": "sale_from",
+    "Date sale price ends": "sale_until",
+  },
   commas: true,
   sale: ["Sale price", "Date sale price starts", "Date sale price ends"],
   gather,

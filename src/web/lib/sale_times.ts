@@ -1,0 +1,42 @@
+/** The beginning and the end of a sale in the cells of a table. */
+import { DAY_MS } from "../../lib/durations.ts";
+import { parseTime } from "../../lib/values.ts";
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+/** A date that a spreadsheet program or a database writes with a time. */
+const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/;
+const DAY_FIRST = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?: 00:00(?::00)?)?$/;
+const WITHOUT_ZONE = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)$/;
+/** As in Google's feeds: `2026-12-01T08:00-0800`. */
+const ZONE_OF_DIGITS = /([+-]\d\d)(\d\d)$/;
+/** Two dates or times in one cell. */
+const PERIOD = /^(\d{4}-[^/]+)\/(\d{4}-[^/]+)$/;
+
+/**
+ * A time as the interface writes it; an unclear text is unchanged. A time
+ * without a zone is in that of the browser.
+ */
+export function saleTime(text: string): string {
+  const [, date] = MIDNIGHT.exec(text) ?? [];
+  if (date !== undefined) return date;
+  const [, day, month, year] = DAY_FIRST.exec(text) ?? [];
+  if (year !== undefined) {
+    return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  }
+  const [, on, at] = WITHOUT_ZONE.exec(text) ?? [];
+  if (on === undefined) return text.replace(ZONE_OF_DIGITS, "$1:$2");
+  const time = new Date(`${on}T${at}`);
+  return Number.isNaN(time.getTime()) ? text : time.toISOString();
+}
+
+/** The two times of a cell such as `2026-12-01/2026-12-24`; null: one time. */
+export function periodIn(text: string): [from: string, until: string] | null {
+  const [, from, until] = PERIOD.exec(text) ?? [];
+  return from === undefined ? null : [saleTime(from), saleTime(until)];
+}
+
+/** When a sale ends, in Unix milliseconds; null for an unclear text. */
+export function endOf(until: string): number | null {
+  const time = parseTime(until);
+  return time !== null && DATE.test(until) ? time + DAY_MS - 1 : time;
+}
