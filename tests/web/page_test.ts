@@ -7,6 +7,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import type { Page } from "playwright-core";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { systemClock, systemIds } from "../../src/deps.ts";
 import { addKey, listKeys, revokeKey } from "../../src/sellers/key_rows.ts";
 import {
@@ -800,6 +801,49 @@ test("a product shows its former prices as a chart and as a table", async (openT
   assertEquals(await rows.count(), 3);
   const newest = (await rows.nth(1).innerText()).replaceAll("\u00a0", " ");
   assertMatch(newest, /SEK 149.00\s+SEK 179.50\s+attribute/);
+  assertEquals(tab.faults, []);
+});
+
+test("a sale is set in the form, shown in list and chart, and ended", async (openTab) => {
+  await using app = await bootPage();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("A-1"));
+  await signIn(tab, app.url, app.key);
+  await page.getByRole("link", { name: "Products" }).click();
+  await page.getByRole("link", { name: "A-1" }).click();
+  const price = page.getByLabel("Sale price");
+  await price.fill("99,50");
+  await page.getByText("The sale needs an end.").waitFor();
+  const save = page.getByRole("button", { name: "Save" });
+  assert(await save.isDisabled());
+  const inDays = (days: number) =>
+    new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 16);
+  await page.getByLabel("Ends").fill(inDays(-2));
+  await page.getByText("Changed: Sale").waitFor();
+  await save.click();
+  await page.getByText("which is past").first().waitFor();
+  await page.getByLabel("Ends").fill(inDays(2));
+  await save.click();
+  await page.getByText("A sale is on:").waitFor();
+  assertEquals(await price.inputValue(), "99.5");
+  assertEquals(await page.getByLabel("Ends").inputValue(), inDays(2));
+  const rows = page.getByRole("region", { name: "Price changes" })
+    .getByRole("row");
+  const newest = (await rows.nth(1).innerText()).replaceAll("\u00a0", " ");
+  assertMatch(newest, /SEK 199.00\s+SEK 99.50\s+upload/);
+  await page.getByRole("link", { name: "Products" }).first().click();
+  const row = page.getByRole("row").filter({ hasText: "A-1" });
+  assertMatch(
+    (await row.innerText()).replaceAll("\u00a0", " "),
+    /SEK 199.00 SEK 99.50/,
+  );
+  await page.getByRole("link", { name: "A-1" }).click();
+  await page.getByRole("button", { name: "No sale" }).click();
+  await save.click();
+  await page.getByText("See or undo the change").waitFor();
+  const read = await app.call("/seller_api/products/A-1");
+  assertEquals(read.text.includes("<sale"), false);
   assertEquals(tab.faults, []);
 });
 

@@ -13,11 +13,11 @@ import {
   mappingFor,
 } from "../../src/web/import/columns/spreadsheet.ts";
 import { gatherTable } from "../../src/web/import/gather.ts";
-import { csvOf, readTable } from "../../src/web/import/read/csv.ts";
+import { readTable } from "../../src/web/import/read/csv.ts";
 import { saleTime } from "../../src/web/lib/sale_times.ts";
 import {
+  catalogueFile,
   deletedProductsFile,
-  tableOfProducts,
 } from "../../src/web/products/catalogue_file.ts";
 import { boot, product } from "../support/app.ts";
 import { finish } from "../support/work.ts";
@@ -140,7 +140,7 @@ Deno.test("a saved table has the sales, and is accepted unchanged", async () => 
       product("B", sale("", day(5))) + product("C"),
   );
   const { products } = await app.client().listProducts();
-  const csv = csvOf(tableOfProducts(products));
+  const csv = await (await catalogueFile(products, "csv")).text();
   const answer = await app.call("/seller_api/bulk_products?v=1.1", {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "text/xml" },

@@ -2,11 +2,14 @@
 import {
   LIST_NAMES,
   type ListField,
+  SALE,
+  type SalePart,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
 } from "../../catalogue/fields.ts";
-import type { Product, SentProduct } from "../../client/mod.ts";
+import type { Product, SentProduct, SentSale } from "../../client/mod.ts";
+import { MINUTE_MS } from "../../lib/durations.ts";
 import { shownText, withUnit } from "../lib/product_values.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { ambiguityProblem, decimalOf, priceDoubt } from "../lib/numbers.ts";
@@ -22,6 +25,8 @@ export interface Item {
 export interface Draft {
   scalars: Readonly<Record<ScalarField, string>>;
   currency: string;
+  /** The times are those of an `<input type="datetime-local">`. */
+  sale: Readonly<Record<SalePart, string>>;
   lists: Readonly<Record<ListField, readonly Item[]>>;
 }
 
@@ -43,6 +48,11 @@ export function draftOf(product: Product | null): Draft {
       SCALAR_NAMES.map((name) => [name, scalarOf(product, name)]),
     ) as Record<ScalarField, string>,
     currency: product?.price?.currency ?? "",
+    sale: {
+      price: product?.sale?.price ?? "",
+      from: localTime(product?.sale?.from),
+      until: localTime(product?.sale?.until),
+    },
     lists: Object.fromEntries(
       LIST_NAMES.map((name) => [name, itemsOf(product, name)]),
     ) as Record<ListField, Item[]>,
@@ -55,6 +65,43 @@ function scalarOf(product: Product | null, name: ScalarField): string {
     return clears ? `${initial ?? ""}` : "";
   }
   return shownText(product, name);
+}
+
+/** A time in the zone of the browser, without the seconds if they are 0. */
+function localTime(iso: string | undefined): string {
+  if (iso === undefined) return "";
+  const time = new Date(iso);
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS);
+  return local.toISOString().slice(0, -1).replace(/(?::00)?\.000$/, "");
+}
+
+/** The time of an `<input type="datetime-local">`; undefined if it is empty. */
+function timeOfInput(text: string): string | undefined {
+  return text === "" ? undefined : new Date(text).toISOString();
+}
+
+/** The draft without a sale. */
+export function withoutSale(draft: Draft): Draft {
+  return { ...draft, sale: { price: "", from: "", until: "" } };
+}
+
+/** The problem of the sale; null if there is none. */
+export function saleProblem({ sale }: Draft): string | null {
+  const { price, from, until } = sale;
+  if (price + from + until === "") return null;
+  if (price.trim() === "") return "The sale needs a price.";
+  if (until === "") return "The sale needs an end.";
+  const problem = problemOf("price", price);
+  return problem && `The sale's price: ${problem}`;
+}
+
+/** The sale to send; null ends the sale. */
+function sentSale({ sale: { price, from, until } }: Draft): SentSale | null {
+  return price === "" ? null : {
+    price: canonicalSpelling("price", price),
+    from: timeOfInput(from),
+    until: timeOfInput(until) ?? "",
+  };
 }
 
 function itemsOf(product: Product | null, name: ListField): Item[] {
@@ -112,7 +159,10 @@ export function changedFieldsOf(draft: Draft, from: Draft): string[] {
     JSON.stringify(filled(draft.lists[name])) !==
       JSON.stringify(from.lists[name])
   );
-  return [...scalars, ...lists];
+  const sale = JSON.stringify(draft.sale) === JSON.stringify(from.sale)
+    ? []
+    : [SALE];
+  return [...scalars, ...sale, ...lists];
 }
 
 /**
@@ -147,6 +197,7 @@ export function rebaseDraft(draft: Draft, from: Draft, stored: Draft): Draft {
       SCALAR_NAMES.map((name) => [name, source(name).scalars[name]]),
     ) as Record<ScalarField, string>,
     currency: source("price").currency,
+    sale: source(SALE).sale,
     lists: Object.fromEntries(
       LIST_NAMES.map((name) => [name, source(name).lists[name]]),
     ) as Record<ListField, readonly Item[]>,
@@ -182,7 +233,12 @@ export function productToSend(
     .map((name) => [name, sentScalar(name, draft)]);
   const lists = LIST_NAMES.filter((name) => changed.includes(name))
     .map((name) => [name, sentItems(name, draft)]);
-  const fields: SentProduct = Object.fromEntries([...scalars, ...lists]);
+  const sale = changed.includes(SALE) ? [[SALE, sentSale(draft)]] : [];
+  const fields: SentProduct = Object.fromEntries([
+    ...scalars,
+    ...sale,
+    ...lists,
+  ]);
   if (fields.price && expectedPrice !== undefined) {
     fields.price = { ...fields.price, expected: expectedPrice };
   }

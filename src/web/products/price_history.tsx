@@ -5,6 +5,7 @@ import { Moment, useLoaded, WhenLoaded } from "../ui/components.tsx";
 import { money } from "../lib/money.ts";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
+import { SaleNote } from "./sale.tsx";
 
 /**
  * The change of a product's price by an upload; null if there was none, or if
@@ -111,6 +112,7 @@ export function PriceHistory({ client, product }: {
   return (
     <section class="card" aria-label="Price">
       <h2>Price</h2>
+      <SaleNote product={product} />
       {lowest_price && (
         <p>
           The lowest price in the {lowest_price.days}{" "}

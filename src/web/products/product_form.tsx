@@ -6,6 +6,9 @@ import {
   LIST_NAMES,
   type ListField,
   LISTS,
+  SALE,
+  SALE_PARTS,
+  type SalePart,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -27,6 +30,8 @@ import {
   problemOf,
   productToSend,
   rebaseDraft,
+  saleProblem,
+  withoutSale,
 } from "./draft.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { capitalised, readable } from "../lib/texts.ts";
@@ -97,8 +102,9 @@ export function ProductForm({ client, product, onSaved }: {
     else dropUnsaved(id);
   }, [from, draft]);
   const wrong = changed.filter((name) =>
-    name in SCALAR_RULES &&
-    problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !== null
+    name === SALE ? saleProblem(draft) !== null : name in SCALAR_RULES &&
+      problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !==
+        null
   );
   const doubt = priceDoubtOf(draft, from);
   /** The merged draft to save; null: there is a conflict to look at first. */
@@ -180,6 +186,17 @@ export function ProductForm({ client, product, onSaved }: {
             />
           ))}
         </div>
+        <SaleFields
+          draft={draft}
+          problem={messageFor(SALE, refused) ??
+            (changed.includes(SALE) ? saleProblem(draft) : null)}
+          onText={(part, text) =>
+            setDraft((latest) => ({
+              ...latest,
+              sale: { ...latest.sale, [part]: text },
+            }))}
+          onEnd={() => setDraft(withoutSale)}
+        />
         {LIST_NAMES.map((name) => (
           <ListOf
             key={name}
@@ -356,6 +373,48 @@ function Control(
       autocomplete="off"
       onInput={(event) => onText(event.currentTarget.value)}
     />
+  );
+}
+
+const SALE_LABELS: Readonly<Record<SalePart, string>> = {
+  price: "Sale price",
+  from: "Begins (empty: at once)",
+  until: "Ends",
+};
+
+function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
+  draft: Draft;
+  problem: string | null;
+  onText: (part: SalePart, text: string) => void;
+  onEnd: () => void;
+}) {
+  return (
+    <fieldset>
+      <legend>{fieldLabel(SALE)}</legend>
+      {problem && <p class="bad" role="alert">{problem}</p>}
+      <div class="row">
+        {SALE_PARTS.map((part) => (
+          <label key={part}>
+            {SALE_LABELS[part]}{" "}
+            <input
+              type={(part === "price" ? "text" : "datetime-local") as "text"}
+              inputMode={part === "price" ? "decimal" : undefined}
+              step={part === "price" ? undefined : "any"}
+              size={part === "price" ? 8 : undefined}
+              autocomplete="off"
+              value={sale[part]}
+              onInput={(event) => onText(part, event.currentTarget.value)}
+            />
+            {part === "price" && <span class="quiet">{currency}</span>}
+          </label>
+        ))}
+        {SALE_PARTS.some((part) => sale[part] !== "") && (
+          <button type="button" class="small" onClick={onEnd}>
+            No sale
+          </button>
+        )}
+      </div>
+    </fieldset>
   );
 }
 

@@ -18,11 +18,11 @@ import {
   useAction,
 } from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
-import { money } from "../lib/money.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { Thumbnails } from "../ui/thumbnails.tsx";
+import { AskedPrice } from "./sale.tsx";
 import { BulkTools, type Done, DoneNote, failedImages } from "./selection.tsx";
 
 const COLUMNS: readonly Column<Product>[] = [
@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Product>[] = [
   {
     label: "Price",
     right: true,
-    cell: ({ price }) => price ? money(price.amount, price.currency) : "–",
+    cell: (product) => <AskedPrice product={product} />,
   },
   {
     label: "Quantity",

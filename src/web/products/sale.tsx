@@ -1,0 +1,40 @@
+/** The sale of a product in the list and in its view. */
+import type { Product } from "../../client/mod.ts";
+import { money } from "../lib/money.ts";
+import { Moment } from "../ui/components.tsx";
+
+/** The price that is asked, and beside it the one before or after it. */
+export function AskedPrice({ product }: { product: Product }) {
+  const { price, current_price: current, sale } = product;
+  if (!price) return <>–</>;
+  const own = money(price.amount, price.currency);
+  if (current) {
+    return (
+      <>
+        <s class="quiet">{own}</s> {money(current.amount, current.currency)}
+      </>
+    );
+  }
+  if (sale?.state !== "planned") return <>{own}</>;
+  return (
+    <>
+      {own}{" "}
+      <span class="quiet">
+        {money(sale.price, price.currency)} from <Moment iso={sale.from} />
+      </span>
+    </>
+  );
+}
+
+/** Says what the sale of a product is, and until when. */
+export function SaleNote({ product: { sale, price } }: { product: Product }) {
+  if (!sale || !price) return null;
+  const words = { planned: "is planned", on: "is on", over: "is over" };
+  return (
+    <p>
+      A sale {words[sale.state]}:{" "}
+      <strong>{money(sale.price, price.currency)}</strong> from{" "}
+      <Moment iso={sale.from} exact /> until <Moment iso={sale.until} exact />.
+    </p>
+  );
+}
