@@ -122,7 +122,7 @@ async function sizes(database: string): Promise<void> {
 }
 
 const corpus = readCorpus("products.jsonl");
-if (corpus === null) Deno.exit(1);
+if (corpus === null) throw new Error("corpora/products.jsonl is missing");
 const products = new TextDecoder().decode(corpus).trim().split("\n")
   .map((line): CorpusProduct => JSON.parse(line)).filter(isUsable);
 await using server = await PostgresServer.start();

@@ -14,7 +14,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { readCorpus } from "../support/corpus.ts";
+import { withCorpus } from "../support/corpus.ts";
 import { Host } from "../support/host.ts";
 import { escapeAttribute, escapeXml } from "../support/xml.ts";
 
@@ -340,48 +340,43 @@ function completed(row: Row, n: number): Row {
   };
 }
 
-function readRows(): Row[] {
-  const bytes = readCorpus("products.jsonl");
-  if (bytes === null) return [];
-  return new TextDecoder().decode(bytes).split("\n")
-    .filter((line) => line !== "").map((line) => JSON.parse(line));
-}
-
-const rows = readRows();
-
-for (
-  const [name, made, enough] of [
-    ["as they are", rows, 700],
-    ["completed", rows.map(completed), 2_000],
-  ] as const
-) {
-  Deno.test(`real products, ${name}, are read back or refused with their place`, async () => {
-    if (made.length === 0) return;
-    await using host = new Host(() => new Response());
-    await using app = await boot();
-    const catalogue: Catalogue = new Map();
-    const tally: Tally = { accepted: 0, refused: 0 };
-    for (let i = 0; i < made.length; i += 250) {
-      const part = made.slice(i, i + 250);
-      const { accepted, refused } = await postRows(
-        app,
-        part,
-        host.url,
-        catalogue,
+withCorpus("products.jsonl", (bytes) => {
+  const rows = new TextDecoder().decode(bytes).split("\n").filter((line) =>
+    line !== ""
+  ).map((line): Row => JSON.parse(line));
+  for (
+    const [name, made, enough] of [
+      ["as they are", rows, 700],
+      ["completed", rows.map(completed), 2_000],
+    ] as const
+  ) {
+    Deno.test(`real products, ${name}, are read back or refused with their place`, async () => {
+      await using host = new Host(() => new Response());
+      await using app = await boot();
+      const catalogue: Catalogue = new Map();
+      const tally: Tally = { accepted: 0, refused: 0 };
+      for (let i = 0; i < made.length; i += 250) {
+        const part = made.slice(i, i + 250);
+        const { accepted, refused } = await postRows(
+          app,
+          part,
+          host.url,
+          catalogue,
+        );
+        tally.accepted += accepted;
+        tally.refused += refused;
+      }
+      assertEquals(tally.accepted + tally.refused, 2_403);
+      assert(tally.accepted > enough, JSON.stringify(tally));
+      await checkStored(app, [...catalogue.keys()], catalogue);
+      const count = await app.app.db.read((sql) =>
+        sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM products")
       );
-      tally.accepted += accepted;
-      tally.refused += refused;
-    }
-    assertEquals(tally.accepted + tally.refused, 2_403);
-    assert(tally.accepted > enough, JSON.stringify(tally));
-    await checkStored(app, [...catalogue.keys()], catalogue);
-    const count = await app.app.db.read((sql) =>
-      sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM products")
-    );
-    assertEquals(count!.n, catalogue.size);
-    assert(
-      host.seen.length > 0 && host.seen.every((one) => one.method === "HEAD"),
-    );
-    assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
-  });
-}
+      assertEquals(count!.n, catalogue.size);
+      assert(
+        host.seen.length > 0 && host.seen.every((one) => one.method === "HEAD"),
+      );
+      assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
+    });
+  }
+});

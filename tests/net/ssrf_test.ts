@@ -10,8 +10,7 @@ import {
   openOutbound,
 } from "./support.ts";
 import { TestClock } from "../support/clock.ts";
-
-const CORPUS = new URL("../../../shared/corpora/ssrf.json", import.meta.url);
+import { withCorpusJson } from "../support/corpus.ts";
 
 interface Row {
   url: string;
@@ -21,44 +20,40 @@ interface Row {
 
 const PUBLIC = "93.184.216.34";
 
-Deno.test("the outbound client connects to no blocked URL of the corpus", async () => {
-  const text = await Deno.readTextFile(CORPUS).catch(() => null);
-  if (text === null) {
-    console.log(`(skipped: there is no ${CORPUS.pathname})`);
-    return;
-  }
-  const rows: Row[] = JSON.parse(text);
-  const privateHosts = new Set(
-    rows.filter((row) => row.expect === "resolve-private")
-      .map((row) => row.host),
-  );
-  const dialled: string[] = [];
-  using outbound = openOutbound({
-    allowPrivate: [],
-    resolve: (name) =>
-      Promise.resolve([privateHosts.has(name) ? "10.0.0.1" : PUBLIC]),
-    dial: (address) => {
-      dialled.push(address);
-      return Promise.reject(new Deno.errors.ConnectionRefused());
-    },
+withCorpusJson<Row[]>("ssrf.json", (rows) => {
+  Deno.test("the outbound client connects to no blocked URL of the corpus", async () => {
+    const privateHosts = new Set(
+      rows.filter((row) => row.expect === "resolve-private")
+        .map((row) => row.host),
+    );
+    const dialled: string[] = [];
+    using outbound = openOutbound({
+      allowPrivate: [],
+      resolve: (name) =>
+        Promise.resolve([privateHosts.has(name) ? "10.0.0.1" : PUBLIC]),
+      dial: (address) => {
+        dialled.push(address);
+        return Promise.reject(new Deno.errors.ConnectionRefused());
+      },
+    });
+    const mustPass = new Set(["allow", "resolve"]);
+    const wrong: string[] = [];
+    for (const { url, host, expect } of rows) {
+      dialled.length = 0;
+      const error: unknown = await outbound.head(url, { timeoutMs: 1000 })
+        .then(() => null, (error) => error);
+      assert(error instanceof OutboundError);
+      const refused = error.kind === "blocked" && dialled.length === 0;
+      const reached = error.kind === "refused" && dialled.length > 0;
+      if (expect === "either") continue;
+      // The policy refuses more than addresses: user names, ports, unusual
+      // spellings.
+      const byPolicy = refused && error.message.startsWith("The URL");
+      const fine = mustPass.has(expect) ? reached || byPolicy : refused;
+      if (!fine) wrong.push(`${expect} ${url} (${host}): ${error.message}`);
+    }
+    assertEquals(wrong, []);
   });
-  const mustPass = new Set(["allow", "resolve"]);
-  const wrong: string[] = [];
-  for (const { url, host, expect } of rows) {
-    dialled.length = 0;
-    const error: unknown = await outbound.head(url, { timeoutMs: 1000 })
-      .then(() => null, (error) => error);
-    assert(error instanceof OutboundError);
-    const refused = error.kind === "blocked" && dialled.length === 0;
-    const reached = error.kind === "refused" && dialled.length > 0;
-    if (expect === "either") continue;
-    // The policy refuses more than addresses: user names, ports, unusual
-    // spellings.
-    const byPolicy = refused && error.message.startsWith("The URL");
-    const fine = mustPass.has(expect) ? reached || byPolicy : refused;
-    if (!fine) wrong.push(`${expect} ${url} (${host}): ${error.message}`);
-  }
-  assertEquals(wrong, []);
 });
 
 const LOOPBACK_SPELLINGS = [

@@ -4,20 +4,39 @@
 
 const ROOT = new URL("../../../shared/corpora/", import.meta.url);
 
-/** The bytes of a file; null if it is missing, which is printed. */
+/** The bytes of a file; null if it is missing. */
 export function readCorpus(path: string): Uint8Array<ArrayBuffer> | null {
-  const url = new URL(path, ROOT);
   try {
-    return Deno.readFileSync(url);
+    return Deno.readFileSync(new URL(path, ROOT));
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    console.log(`not tried: there is no ${url.pathname}`);
     return null;
   }
 }
 
-/** The value of a JSON file; null like `readCorpus`. */
-export function readCorpusJson<T>(path: string): T | null {
+/**
+ * Registers the tests of a file; if it is missing, an ignored test that names
+ * it.
+ */
+export function withCorpus(
+  path: string,
+  register: (bytes: Uint8Array<ArrayBuffer>) => void,
+): void {
   const bytes = readCorpus(path);
-  return bytes === null ? null : JSON.parse(new TextDecoder().decode(bytes));
+  if (bytes !== null) return register(bytes);
+  Deno.test.ignore(
+    `the tests with corpora/${path}, which is missing`,
+    () => {},
+  );
+}
+
+/** Like `withCorpus`, with the value of a JSON file. */
+export function withCorpusJson<T>(
+  path: string,
+  register: (value: T) => void,
+): void {
+  withCorpus(
+    path,
+    (bytes) => register(JSON.parse(new TextDecoder().decode(bytes))),
+  );
 }

@@ -11,6 +11,7 @@ import {
   type TestApp,
   textAt,
 } from "../../support/app.ts";
+import { withCorpus } from "../../support/corpus.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { nextOf, readAll, valueOf } from "../../support/read_out.ts";
 import { bothForms, contract } from "../../support/forms.ts";
@@ -470,11 +471,6 @@ contract.test("recent transactions: the newest first, with counters, page by pag
   assert(!entries[0].children.some(({ name }) => name === "results"));
 });
 
-const CORPUS = new URL(
-  "../../../../shared/corpora/products.jsonl",
-  import.meta.url,
-);
-
 interface CorpusProduct {
   sku: string;
   title: string;
@@ -508,11 +504,9 @@ function corpusProduct(one: CorpusProduct, n: number): string {
   });
 }
 
-Deno.test({
-  name: "real products are read as they were uploaded",
-  ignore: !await Deno.stat(CORPUS).then(() => true, () => false),
-  fn: async () => {
-    const lines = (await Deno.readTextFile(CORPUS)).trim().split("\n");
+withCorpus("products.jsonl", (bytes) => {
+  Deno.test("real products are read as they were uploaded", async () => {
+    const lines = new TextDecoder().decode(bytes).trim().split("\n");
     const products = lines.map((line, n) => corpusProduct(JSON.parse(line), n));
     await using app = await boot();
     for (let i = 0; i < products.length; i += 250) {
@@ -535,7 +529,7 @@ Deno.test({
       after = `&after=${next}`;
     }
     assertEquals(unchanged, products.length);
-  },
+  });
 });
 
 contract.test("the operator's feed waits for the first change", async () => {

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { findProducts } from "../../../src/catalogue/product_rows.ts";
 import { boot, type TestApp } from "../../support/app.ts";
-import { readCorpus, readCorpusJson } from "../../support/corpus.ts";
+import { readCorpus, withCorpusJson } from "../../support/corpus.ts";
 import { raw, statusesOf, statusOf } from "../../support/raw.ts";
 import { escapeXml } from "../../support/xml.ts";
 
@@ -42,34 +42,34 @@ async function checkRequest(
   }
 }
 
-const index = readCorpusJson<RawRequest[]>("http/index.json") ?? [];
-
-Deno.test("a malformed request is refused, and later requests on its connection are not answered", async () => {
-  await using app = await boot();
-  const tried = index.map(async (one) => {
-    const request = readCorpus(`http/${one.file}`)!;
-    await checkRequest(app, one, request);
+withCorpusJson<RawRequest[]>("http/index.json", (index) => {
+  Deno.test("a malformed request is refused, and later requests on its connection are not answered", async () => {
+    await using app = await boot();
+    const tried = index.map(async (one) => {
+      const request = readCorpus(`http/${one.file}`)!;
+      await checkRequest(app, one, request);
+    });
+    await Promise.all(tried);
+    assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
+    assertEquals((await app.call("/seller_api/webhooks")).status, 200);
   });
-  await Promise.all(tried);
-  assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
-  assertEquals((await app.call("/seller_api/webhooks")).status, 200);
-});
 
-Deno.test("a malformed request with a valid key stores nothing", async () => {
-  await using app = await boot();
-  const tried = index.map(async ({ file }) => {
-    const request = asUpload(readCorpus(`http/${file}`)!, app.key);
-    const answers = await statusesOf(app.url, request);
-    assert(answers.every((status) => status >= 400 && status < 500), file);
+  Deno.test("a malformed request with a valid key stores nothing", async () => {
+    await using app = await boot();
+    const tried = index.map(async ({ file }) => {
+      const request = asUpload(readCorpus(`http/${file}`)!, app.key);
+      const answers = await statusesOf(app.url, request);
+      assert(answers.every((status) => status >= 400 && status < 500), file);
+    });
+    await Promise.all(tried);
+    assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
+    const row = await app.app.db.read((sql) =>
+      sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM transactions")
+    );
+    assertEquals(row!.n, 0);
+    const reached = app.log.filter(({ seller }) => seller === "acme");
+    assert(reached.length > 40, String(reached.length));
   });
-  await Promise.all(tried);
-  assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
-  const row = await app.app.db.read((sql) =>
-    sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM transactions")
-  );
-  assertEquals(row!.n, 0);
-  const reached = app.log.filter(({ seller }) => seller === "acme");
-  if (index.length > 0) assert(reached.length > 40, String(reached.length));
 });
 
 interface SkuPath {
@@ -82,10 +82,11 @@ interface SkuPath {
   escapes?: boolean;
 }
 
-const paths = readCorpusJson<SkuPath[]>("strings/sku-paths.json") ?? [];
-
 /** Uploads a product for each SKU; returns those that are valid SKUs. */
-async function storeSkus(app: TestApp): Promise<Set<string>> {
+async function storeSkus(
+  app: TestApp,
+  paths: readonly SkuPath[],
+): Promise<Set<string>> {
   const stored = new Set<string>();
   const skus = [...new Set(paths.flatMap(({ sku }) => sku ?? []))];
   for (const sku of skus) {
@@ -124,32 +125,34 @@ async function putBrand(
   );
 }
 
-Deno.test("a path reaches the product that it names and no other", async () => {
-  await using app = await boot();
-  const stored = await storeSkus(app);
-  const brands = new Map<string, string>();
-  for (const [i, { wire, note, sku, escapes }] of paths.entries()) {
-    const status = await putBrand(app, wire, `b${i}`);
-    const label = `${note}: ${wire.slice(0, 100)} → ${status}`;
-    const target = decoded(wire);
-    if (sku !== undefined) assertEquals(target, sku, label);
-    if (target !== null && stored.has(target)) {
-      assertEquals(status, 204, label);
-      brands.set(target, `b${i}`);
-    } else {
-      assert([400, 404].includes(status), label);
+withCorpusJson<SkuPath[]>("strings/sku-paths.json", (paths) => {
+  Deno.test("a path reaches the product that it names and no other", async () => {
+    await using app = await boot();
+    const stored = await storeSkus(app, paths);
+    const brands = new Map<string, string>();
+    for (const [i, { wire, note, sku, escapes }] of paths.entries()) {
+      const status = await putBrand(app, wire, `b${i}`);
+      const label = `${note}: ${wire.slice(0, 100)} → ${status}`;
+      const target = decoded(wire);
+      if (sku !== undefined) assertEquals(target, sku, label);
+      if (target !== null && stored.has(target)) {
+        assertEquals(status, 204, label);
+        brands.set(target, `b${i}`);
+      } else {
+        assert([400, 404].includes(status), label);
+      }
+      if (escapes) assert(status !== 204, label);
     }
-    if (escapes) assert(status !== 204, label);
-  }
-  if (paths.length > 0) assert(brands.size > 500, String(brands.size));
-  const products = await app.app.db.read((sql) =>
-    findProducts(sql, app.sellerNo, { skus: [...stored] })
-  );
-  assertEquals(
-    products.filter(({ sku, brand }) =>
-      (brand ?? undefined) !== brands.get(sku)
-    ),
-    [],
-  );
-  assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
+    assert(brands.size > 500, String(brands.size));
+    const products = await app.app.db.read((sql) =>
+      findProducts(sql, app.sellerNo, { skus: [...stored] })
+    );
+    assertEquals(
+      products.filter(({ sku, brand }) =>
+        (brand ?? undefined) !== brands.get(sku)
+      ),
+      [],
+    );
+    assertEquals(app.log.filter(({ status }) => Number(status) >= 500), []);
+  });
 });

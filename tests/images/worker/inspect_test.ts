@@ -16,9 +16,8 @@ import {
 import { sniffImage } from "../../../src/images/worker/formats/signature.ts";
 import { REFUSED } from "../../../src/images/signatures.ts";
 import { inspectImage } from "../../../src/images/worker/inspect.ts";
+import { readCorpus, withCorpusJson } from "../../support/corpus.ts";
 import { Random, seedFrom } from "../../support/random.ts";
-
-const CORPUS = new URL("../../../../shared/corpora/images/", import.meta.url);
 
 interface Entry {
   file: string;
@@ -28,18 +27,7 @@ interface Entry {
   height: number | null;
 }
 
-function corpus(): Entry[] {
-  try {
-    return JSON.parse(Deno.readTextFileSync(new URL("index.json", CORPUS)));
-  } catch {
-    return [];
-  }
-}
-
-const entries = corpus();
-const ignore = entries.length === 0;
-const bytesOf = (entry: Entry) =>
-  Deno.readFileSync(new URL(entry.file, CORPUS));
+const bytesOf = (entry: Entry) => readCorpus(`images/${entry.file}`)!;
 const ACCEPTED = IMAGE_TYPES.map((type) => `image/${type}`);
 
 function codeOf(bytes: Uint8Array): string {
@@ -284,11 +272,8 @@ function tolerate(bytes: Uint8Array): void {
   }
 }
 
-Deno.test({
-  name:
-    "corpus: every valid image is accepted with its size, whatever its label",
-  ignore,
-  fn() {
+withCorpusJson<Entry[]>("images/index.json", (entries) => {
+  Deno.test("corpus: every valid image is accepted with its size, whatever its label", () => {
     // Two GIFs with frames that exceed the canvas: Pillow enlarges it.
     const enlarged = ["imagers-oob.gif", "imagers-issue_1455_oversized.gif"];
     for (const entry of entries) {
@@ -299,19 +284,14 @@ Deno.test({
       if (entry.width === null || enlarged.includes(entry.file)) continue;
       assertEquals([width, height], [entry.width, entry.height], entry.file);
     }
-  },
-});
+  });
 
-Deno.test({
-  name:
-    "corpus: bombs and all other types are refused, and corrupt images do no harm",
-  ignore,
-  fn() {
+  Deno.test("corpus: bombs and all other types are refused, and corrupt images do no harm", () => {
     for (const entry of entries) {
       const bytes = bytesOf(entry);
       const sound = ACCEPTED.includes(entry.type);
       if (entry.class === "corrupt") tolerate(bytes);
       else if (entry.class === "bomb" || !sound) codeOf(bytes);
     }
-  },
+  });
 });
