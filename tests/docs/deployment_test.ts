@@ -136,13 +136,17 @@ systemctl() {
 trap 'kill %% 2> /dev/null || true' EXIT
 `;
 
+/** The folders of programs as root has them, and then the caller's. */
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:" +
+  (Deno.env.get("PATH") ?? "");
+
 async function shell(
   script: string,
   env: Record<string, string>,
 ): Promise<{ success: boolean; text: string }> {
   const { success, stdout, stderr } = await new Deno.Command("unshare", {
     args: ["--mount", "bash", "-euo", "pipefail", "-c", script],
-    env,
+    env: { ...env, PATH },
   }).output();
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   return { success, text: decode(stdout) + decode(stderr) };

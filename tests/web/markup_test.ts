@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { Finder, laidOut } from "../../src/web/lib/markup.ts";
 import type { Detail } from "../../src/client/mod.ts";
+import { assertLinear } from "../support/linear.ts";
 
 function problem(changes: Partial<Detail>): Detail {
   return { code: "required", message: "", ...changes };
@@ -63,8 +64,17 @@ Deno.test("a document on one line gets a line for each element", () => {
   assertEquals(laidOut(DOCUMENT), DOCUMENT, "short lines stay");
 });
 
+const BROKEN: readonly ((count: number) => string)[] = [
+  ...["<!--", "<a b='", "<", "</x>", "<a>", '<a b="<']
+    .map((piece) => (count: number) => piece.repeat(count)),
+  (count) => "<a>".repeat(count) + "</x>".repeat(count),
+];
+
 Deno.test("broken documents are read in one pass", () => {
-  for (const broken of ["<!--", "<a b='", "<", "</x>", "<a>", '<a b="<']) {
-    new Finder(broken.repeat(50_000)).find(problem({ product: 1, line: 1 }));
+  for (const made of BROKEN) {
+    const name = made(1);
+    assertLinear(name, 2_000, (count) => {
+      new Finder(made(count)).find(problem({ product: 1, line: 1 }));
+    });
   }
 });

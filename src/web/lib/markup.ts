@@ -98,23 +98,23 @@ const STEP = 250;
 function* findElements(text: string): SlicedWork<ElementPosition[]> {
   let read = 0;
   const pieces: ElementPosition[] = [];
-  const stack: Open[] = [];
+  const opened = new OpenElements();
   const top = new Map<string, number>();
   for (const { start, end, name, kind } of markupTokens(text)) {
     if (++read % STEP === 0) yield;
     if (name === null) continue;
     if (kind === "end") {
-      closeUpTo(stack, name, start, end);
+      opened.close(name, start, end);
       continue;
     }
-    const parent = stack.at(-1);
+    const parent = opened.last;
     const counts = parent?.counts ?? top;
     const index = (counts.get(name) ?? 0) + 1;
     counts.set(name, index);
-    const isProduct = stack.length === 1 && name === "product";
+    const isProduct = opened.depth === 1 && name === "product";
     const piece: ElementPosition = {
       name,
-      path: pathBelow(parent?.piece, name, stack.length),
+      path: pathBelow(parent?.piece, name, opened.depth),
       product: isProduct ? index : parent?.piece.product,
       index,
       start,
@@ -123,7 +123,7 @@ function* findElements(text: string): SlicedWork<ElementPosition[]> {
       end,
     };
     pieces.push(piece);
-    if (kind === "start") stack.push({ piece, counts: new Map() });
+    if (kind === "start") opened.open(piece);
   }
   return pieces;
 }
@@ -140,19 +140,39 @@ function pathBelow(
     : `${parent.path}/${name}`;
 }
 
-/** Closes the element of an end tag, and unclosed elements inside it. */
-function closeUpTo(
-  stack: Open[],
-  name: string,
-  start: number,
-  end: number,
-): void {
-  if (!stack.some(({ piece }) => piece.name === name)) return;
-  for (;;) {
-    const { piece } = stack.pop()!;
-    piece.close = start;
-    piece.end = end;
-    if (piece.name === name) return;
+/** The elements that are open, from the outermost one. */
+class OpenElements {
+  readonly #stack: Open[] = [];
+  /** How many have each name. */
+  readonly #byName = new Map<string, number>();
+
+  get depth(): number {
+    return this.#stack.length;
+  }
+
+  get last(): Open | undefined {
+    return this.#stack.at(-1);
+  }
+
+  open(piece: ElementPosition): void {
+    this.#stack.push({ piece, counts: new Map() });
+    this.#count(piece.name, 1);
+  }
+
+  /** Closes the element of an end tag, and unclosed elements inside it. */
+  close(name: string, start: number, end: number): void {
+    if ((this.#byName.get(name) ?? 0) === 0) return;
+    for (;;) {
+      const { piece } = this.#stack.pop()!;
+      this.#count(piece.name, -1);
+      piece.close = start;
+      piece.end = end;
+      if (piece.name === name) return;
+    }
+  }
+
+  #count(name: string, more: number): void {
+    this.#byName.set(name, (this.#byName.get(name) ?? 0) + more);
   }
 }
 
