@@ -9,6 +9,9 @@ const ROOT = new URL("../", import.meta.url).pathname;
 /** Tells Deno where the types are; TypeScript finds them by name. */
 const SCRIPT_HEAD = '// @ts-self-types="./client.d.ts"\n';
 
+/** The bundler's comment before each module has a path of this machine. */
+const MODULE_PATH = /^\/\/ \S+\.\w+\n/gm;
+
 /** Files by name. */
 type Files = Readonly<Record<string, string>>;
 
@@ -36,7 +39,7 @@ const TARGETS: readonly Target[] = [
   {
     folder: "src/client/dist",
     files: ["client.js", "client.d.ts"],
-    sources: [...SETTINGS, "src/client", "src/lib"],
+    sources: [...SETTINGS, "src/client"],
     build: clientFiles,
   },
 ];
@@ -92,7 +95,7 @@ async function buildTarget({ folder, build }: Target): Promise<void> {
 /** Runs `deno bundle` for browsers in a folder below `src`. */
 async function bundle(folder: string, ...args: string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--quiet", "--platform=browser", "--minify", ...args],
+    args: ["bundle", "--quiet", "--platform=browser", ...args],
     cwd: `${ROOT}src/${folder}`,
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
@@ -117,9 +120,17 @@ async function inTemporaryFolder<T>(
 function pageScripts(): Promise<Files> {
   return inTemporaryFolder(async (folder) => {
     await Promise.all([
-      bundle("web", "--outdir", folder, "--code-splitting", "page.tsx"),
       bundle(
         "web",
+        "--minify",
+        "--outdir",
+        folder,
+        "--code-splitting",
+        "page.tsx",
+      ),
+      bundle(
+        "web",
+        "--minify",
         "--output",
         `${folder}/workbook.js`,
         "workbook.ts",
@@ -169,7 +180,7 @@ function clientFiles(): Promise<Files> {
     const types = await Deno.readTextFile(`${folder}/client.d.ts`);
     const exported = Object.keys(await import(`file://${file}`));
     return {
-      "client.js": SCRIPT_HEAD + script,
+      "client.js": SCRIPT_HEAD + script.replaceAll(MODULE_PATH, ""),
       "client.d.ts": trimmed(types, exported),
     };
   });

@@ -1,270 +1,192 @@
-/**
- * The client: every operation as a method, and methods that need several
- * requests.
- */
+/** The clients: every operation as a method of its noun. */
+import { type ClientOptions, Connection } from "./connection.ts";
+import type { CallOptions } from "./connection.ts";
+import { Followed } from "./follow.ts";
+import { PagedList } from "./list.ts";
 import {
-  type CallOptions,
-  type ClientOptions,
-  Connection,
-  isRetryable,
-  RETRY_FOR_MS,
-  waitAfter,
-} from "./connection.ts";
-import { ApiError, ConnectionError } from "./errors.ts";
-import { LimitError, PageCount } from "./limits.ts";
-import { type Entries, OPERATIONS, type Operations } from "./operations.ts";
-import { serverEvents } from "./server_events.ts";
+  OPERATOR_OPERATIONS,
+  type OperatorOperations,
+  type OperatorXmlOperations,
+  SELLER_OPERATIONS,
+  type SellerOperations,
+  type SellerXmlOperations,
+} from "./operations.ts";
 import type { Operation } from "./operation.ts";
 import type { Import, Result, Transaction } from "./types.ts";
 
-type ListName = keyof Entries;
-
-/** Lists page by page; `next` of a page is the cursor of the following one. */
-export type Pages = {
-  [L in ListName]: (
-    ...given: Parameters<Operations[L]>
-  ) => AsyncGenerator<Awaited<ReturnType<Operations[L]>>>;
-};
-
-/** Lists entry by entry, to the end. */
-export type All = {
-  [L in ListName]: (
-    ...given: Parameters<Operations[L]>
-  ) => AsyncGenerator<Entries[L]>;
-};
-
-/** Any answer as the text of its XML. */
-export type Xml = {
-  [O in keyof Operations]: (
-    ...given: Parameters<Operations[O]>
-  ) => Promise<string>;
-};
-
-/** Identifies an upload. */
-interface UploadId {
+/** What identifies an upload, such as its answer. */
+export interface UploadId {
   transaction_id: string;
 }
 
-/** Identifies an import. */
-interface ImportId {
+/** What identifies an import, such as its answer. */
+export interface ImportId {
   import_id: string;
 }
 
-export interface Client extends Operations {
-  readonly pages: Pages;
-  readonly all: All;
-  readonly xml: Xml;
+/** Methods that need several requests. */
+interface UploadMethods {
   /**
-   * The transaction with its results once it is final, or the import with its
-   * problems. Throws like every operation.
+   * The transaction with its results once it is final. Throws like every
+   * operation, and `LimitError` after `Limits.followFor`.
    */
   waitFor(upload: UploadId, options?: CallOptions): Promise<Transaction>;
-  waitFor(from: ImportId, options?: CallOptions): Promise<Import>;
   /**
    * The transaction, without its results, whenever it has changed, and at last
-   * when it is final; or the import, without its problems. Reopens a stream
-   * that breaks; `retryFor` counts from the last change.
+   * when it is final. Reopens a stream that breaks; `retryFor` counts from the
+   * last change.
    */
-  follow(
-    upload: UploadId,
-    options?: CallOptions,
-  ): AsyncGenerator<Transaction>;
-  follow(from: ImportId, options?: CallOptions): AsyncGenerator<Import>;
+  follow(upload: UploadId, options?: CallOptions): AsyncGenerator<Transaction>;
   /** The result of each product, read from as many answers as needed. */
   results(upload: UploadId, options?: CallOptions): AsyncGenerator<Result>;
 }
 
-/** A client of the service at `url` with one key. */
+/** The same for imports. */
+interface ImportMethods {
+  /** The import with its problems once it is final. */
+  waitFor(from: ImportId, options?: CallOptions): Promise<Import>;
+  /** The import, without its problems, whenever it has changed. */
+  follow(from: ImportId, options?: CallOptions): AsyncGenerator<Import>;
+}
+
+/** A client with the key of a seller. */
+export interface Client extends SellerOperations {
+  readonly uploads: SellerOperations["uploads"] & UploadMethods;
+  readonly imports: SellerOperations["imports"] & ImportMethods;
+  /** The same operations; their answers are the text of the XML. */
+  readonly xml: SellerXmlOperations;
+}
+
+/** A client with the key of an operator. */
+export interface OperatorClient extends OperatorOperations {
+  /** The same operations; their answers are the text of the XML. */
+  readonly xml: OperatorXmlOperations;
+  /**
+   * A client that reads what the seller of this name or id sees. The service
+   * refuses its changes, and records its requests in the audit log.
+   */
+  seller(seller: string): Client;
+}
+
+/** A client for the service at `url` with the key of a seller. */
 export function createClient(options: ClientOptions): Client {
   const connection = new Connection(options);
-  const rows = Object.entries(OPERATIONS);
-  const operations = methodsOf(
-    rows,
-    (row, input, call) => connection.call(row, input, call),
-  ) as unknown as Operations;
-  const lists = rows.filter(([, { pages }]) => pages !== undefined);
-  const pages = methodsOf(
-    lists,
-    (row, input, call) => pagesOf(connection, row, input, call),
-  ) as unknown as Pages;
-  const all = methodsOf(
-    lists,
-    (row, input, call) => entriesOf(connection, row, input, call),
-  ) as unknown as All;
-  const xml = methodsOf(
-    rows,
-    (row, input, call) => connection.call({ ...row, ...AS_XML }, input, call),
-  ) as unknown as Xml;
+  const operations = methodsOf<SellerOperations>(connection, SELLER_OPERATIONS);
+  const followed = new Followed(connection);
   return {
     ...operations,
-    pages,
-    all,
-    xml,
-    waitFor: ((of: UploadId | ImportId, call) =>
-      waitFor(
-        connection,
-        async (wait) =>
-          "import_id" in of
-            ? (await operations.getImport({ ...of, wait }, call)).import
-            : (await operations.getTransaction({ ...of, wait }, call))
-              .transaction,
-        call,
-      )) as Client["waitFor"],
-    follow: ((of: UploadId | ImportId, call) =>
-      follow(connection, of, {
-        retryFor: options.retryFor ?? RETRY_FOR_MS,
-        ...call,
-      })) as Client["follow"],
-    results: (upload, call) =>
-      resultsOf(operations, upload, new PageCount(connection.limits), call),
+    uploads: {
+      ...operations.uploads,
+      waitFor: (upload, call) =>
+        followed.waitFor(
+          (wait) => operations.uploads.get({ ...idOf(upload), wait }, call),
+          ({ transaction }) => transaction,
+          call,
+        ),
+      follow: (upload, call) =>
+        followed.follow(
+          SELLER_OPERATIONS.uploads.get,
+          idOf(upload),
+          ({ transaction }) => transaction as Transaction,
+          call,
+        ),
+      results: (upload, call) =>
+        followed.results(
+          (after) => operations.uploads.get({ ...idOf(upload), after }, call),
+        ),
+    },
+    imports: {
+      ...operations.imports,
+      waitFor: (from, call) =>
+        followed.waitFor(
+          (wait) => operations.imports.get({ ...importIdOf(from), wait }, call),
+          (answer) => answer.import,
+          call,
+        ),
+      follow: (from, call) =>
+        followed.follow(
+          SELLER_OPERATIONS.imports.get,
+          importIdOf(from),
+          (event) => event.import as Import,
+          call,
+        ),
+    },
+    xml: xmlMethodsOf<SellerXmlOperations>(connection, SELLER_OPERATIONS),
   };
+}
+
+/** A client for the service at `url` with the key of an operator. */
+export function createOperatorClient(options: ClientOptions): OperatorClient {
+  const connection = new Connection(options);
+  return {
+    ...methodsOf<OperatorOperations>(connection, OPERATOR_OPERATIONS),
+    xml: xmlMethodsOf<OperatorXmlOperations>(connection, OPERATOR_OPERATIONS),
+    seller: (seller) =>
+      createClient({
+        ...options,
+        url: `${connection.url}/operator_api/sellers/${
+          encodeURIComponent(seller)
+        }`,
+      }),
+  };
+}
+
+/** Of an answer with more members, only the id is sent. */
+function idOf({ transaction_id }: UploadId): UploadId {
+  return { transaction_id };
+}
+
+function importIdOf({ import_id }: ImportId): ImportId {
+  return { import_id };
 }
 
 const AS_XML = { accept: "text/xml", answer: "text" } as const;
-const STREAM = { accept: "text/event-stream, application/json;q=0.9" };
 
 type Input = Readonly<Record<string, unknown>> | undefined;
 
-/** A method for each of these operations, by its name. */
-function methodsOf<R>(
-  rows: readonly (readonly [string, Operation])[],
-  method: (row: Operation, input: Input, call?: CallOptions) => R,
-) {
-  return Object.fromEntries(
-    rows.map(([name, row]) => [
-      name,
-      (input: Input, call?: CallOptions) => method(row, input, call),
-    ]),
+/** Rows by noun and verb. */
+type Table = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
+/** The methods of a table, which call its operations. */
+function methodsOf<M>(connection: Connection, table: object): M {
+  return methods(
+    table,
+    (row, input = {}, options) =>
+      row.pages === undefined
+        ? connection.call(row, input, options)
+        : new PagedList(connection, row, input, options),
+  ) as M;
+}
+
+/** The methods of a table, whose answers are the text of the XML. */
+function xmlMethodsOf<M>(connection: Connection, table: object): M {
+  return methods(
+    table,
+    (row, input, options) =>
+      connection.call({ ...row, ...AS_XML }, input, options),
+  ) as M;
+}
+
+/** For each row a method: its input, if it has one, comes before its options. */
+function methods(
+  table: object,
+  call: (row: Operation, input: Input, options?: CallOptions) => unknown,
+): object {
+  const method = (row: Operation) =>
+    row.inputless
+      ? (options?: CallOptions) => call(row, {}, options)
+      : (input?: Input, options?: CallOptions) => call(row, input, options);
+  return mapValues(
+    table as Table,
+    (rows) => mapValues(rows, method),
   );
 }
 
-interface Page {
-  next?: string;
-  [entries: string]: unknown;
-}
-
-async function* pagesOf(
-  connection: Connection,
-  row: Operation,
-  input: Input = {},
-  call?: CallOptions,
-): AsyncGenerator<Page> {
-  const count = new PageCount(connection.limits);
-  for (let { after } = input;;) {
-    const page = await connection.call(row, { ...input, after }, call) as Page;
-    yield page;
-    // Feeds always return a cursor; at their end, the one that was requested.
-    if (page.next === undefined || page.next === after) return;
-    count.add(page.next);
-    after = page.next;
-  }
-}
-
-async function* entriesOf(
-  connection: Connection,
-  row: Operation,
-  input: Input,
-  call?: CallOptions,
-): AsyncGenerator<unknown> {
-  for await (const page of pagesOf(connection, row, input, call)) {
-    const list = page[row.pages!] as Record<string, unknown>;
-    yield* (row.item === undefined
-      ? list
-      : list[row.item]) as unknown as unknown[];
-  }
-}
-
-/** The longest time that the service waits before it answers, in seconds. */
-const WAIT_S = 30;
-/** The pause before the next request, for a service that answers at once. */
-const PAUSE_MS = 500;
-
-async function waitFor<T extends Transaction | Import>(
-  connection: Connection,
-  read: (wait: number) => Promise<T>,
-  call?: CallOptions,
-): Promise<T> {
-  const checkTime = timeLimit(connection);
-  for (;;) {
-    const found = await read(WAIT_S);
-    if (found.finished_at !== null) return found;
-    checkTime();
-    await connection.platform.sleep(PAUSE_MS, call?.signal);
-    call?.signal?.throwIfAborted();
-  }
-}
-
-/** A function that throws once an upload has been awaited for too long. */
-function timeLimit({ platform, limits }: Connection): () => void {
-  const until = platform.now() + limits.followFor;
-  return () => {
-    if (platform.now() < until) return;
-    const seconds = limits.followFor / 1_000;
-    throw new LimitError(`The upload did not end in ${seconds} seconds.`);
-  };
-}
-
-async function* follow(
-  connection: Connection,
-  of: UploadId | ImportId,
-  call: CallOptions & { retryFor: number },
-): AsyncGenerator<Transaction | Import> {
-  const { signal, onRetry, retryFor } = call;
-  const operation = "import_id" in of
-    ? OPERATIONS.getImport
-    : OPERATIONS.getTransaction;
-  const { now, sleep } = connection.platform;
-  const checkTime = timeLimit(connection);
-  // Validate first: inside the loop bad input would be retried for ever.
-  connection.check(operation, { ...of });
-  let until = now() + retryFor;
-  for (let failures = 0;; failures++) {
-    try {
-      const { body } = await connection.open(
-        { ...operation, ...STREAM },
-        { ...of },
-        { signal, retryFor: 0 },
-      );
-      const events = serverEvents(body!, connection.limits);
-      for await (const { name, data } of events) {
-        checkTime();
-        if (name === "") continue;
-        failures = 0;
-        until = now() + retryFor;
-        const { transaction, import: one } = JSON.parse(data);
-        yield transaction ?? one;
-        if (name === "final") return;
-      }
-      throw new Error("the stream ended early");
-    } catch (cause) {
-      signal?.throwIfAborted();
-      if (cause instanceof LimitError) throw cause;
-      checkTime();
-      const error = cause instanceof ApiError
-        ? cause
-        : new ConnectionError(cause);
-      const isLate = now() > until;
-      if (!isRetryable(error) || isLate) throw error;
-      onRetry?.(error);
-      await sleep(waitAfter(error, failures), signal);
-      signal?.throwIfAborted();
-    }
-  }
-}
-
-async function* resultsOf(
-  operations: Operations,
-  { transaction_id }: UploadId,
-  count: PageCount,
-  call?: CallOptions,
-): AsyncGenerator<Result> {
-  let after: string | undefined;
-  for (;;) {
-    const { transaction } = await operations
-      .getTransaction({ transaction_id, after }, call);
-    yield* transaction.results ?? [];
-    after = transaction.next;
-    if (after === undefined) return;
-    count.add(after);
-  }
+function mapValues<V, W>(
+  values: Readonly<Record<string, V>>,
+  map: (value: V) => W,
+): Record<string, W> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, map(value)]),
+  );
 }

@@ -1,8 +1,9 @@
 /** Requests with one key: how they are sent, repeated and answered. */
-import { ApiError, ConnectionError, parseObject } from "./errors.ts";
+import { ApiError, apiError, ConnectionError, parseObject } from "./errors.ts";
 import { bodyOf, LimitError, LIMITS, type Limits } from "./limits.ts";
 import { PLATFORM, type Platform } from "./platform.ts";
 import type { Operation } from "./operation.ts";
+import { CLIENT_VERSION, VERSION_HEADER } from "./version.ts";
 
 /** An encoded document: XML, or a Blob with its own type. */
 export type Encoded = string | Blob;
@@ -42,7 +43,7 @@ export interface CallOptions {
 
 /** Documents above this number of bytes are sent compressed. */
 const GZIP_FROM = 64 * 1024;
-export const RETRY_FOR_MS = 60_000;
+const RETRY_FOR_MS = 60_000;
 /** Waits between attempts; the last one repeats. */
 const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
 /** How often one call waits because of the rate limit. */
@@ -62,7 +63,11 @@ interface Request {
 export class Connection {
   readonly platform: Platform;
   readonly limits: Limits;
-  readonly #options: ClientOptions;
+  /** The service's URL without a slash at its end. */
+  readonly url: string;
+  /** See `ClientOptions`. */
+  readonly retryFor: number;
+  readonly #key: string;
 
   constructor(options: ClientOptions) {
     const {
@@ -73,7 +78,10 @@ export class Connection {
     } = options;
     this.platform = { fetch, now, sleep, newKey };
     this.limits = { ...LIMITS, ...options.limits };
-    this.#options = options;
+    const { url = "", retryFor = RETRY_FOR_MS, key } = options;
+    this.url = url.endsWith("/") ? url.slice(0, -1) : url;
+    this.retryFor = retryFor;
+    this.#key = key;
   }
 
   /**
@@ -125,7 +133,7 @@ export class Connection {
     const { now, sleep } = this.platform;
     const request = await this.#request(operation, input, options);
     const until = now() +
-      (options.retryFor ?? this.#options.retryFor ?? RETRY_FOR_MS);
+      (options.retryFor ?? this.retryFor);
     for (let failures = 0;; failures++) {
       try {
         return await this.#attempt(request, signal, read);
@@ -150,8 +158,7 @@ export class Connection {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     try {
-      const { url: base = "" } = this.#options;
-      const url = (base.endsWith("/") ? base.slice(0, -1) : base) + path;
+      const url = this.url + path;
       const response = await this.platform.fetch(url, { ...init, signal });
       if (response.ok) return await read(response);
       const body = await bodyOf(response, this.limits);
@@ -163,7 +170,7 @@ export class Connection {
   }
 
   #failure(response: Response, text: string): ApiError {
-    return new ApiError(response, text, this.platform.now());
+    return apiError(response, text, this.platform.now());
   }
 
   async #request(
@@ -173,12 +180,12 @@ export class Connection {
   ): Promise<Request> {
     const { method = "GET", sends, sendsFile, keyed, bearer } = operation;
     const { accept = JSON_TYPE } = operation;
-    const { key } = this.#options;
     const headers: Record<string, string> = {
       Accept: accept,
+      [VERSION_HEADER]: `typescript/${CLIENT_VERSION}`,
       ...(bearer
-        ? { Authorization: `Bearer ${key}` }
-        : { "X-Service-Auth": key }),
+        ? { Authorization: `Bearer ${this.#key}` }
+        : { "X-Service-Auth": this.#key }),
     };
     if (keyed) headers["Idempotency-Key"] = idempotencyKey;
     const init: RequestInit = {

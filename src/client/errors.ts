@@ -1,13 +1,12 @@
 /** The errors of calls. */
-import { unescaped } from "../lib/markup.ts";
-import { retryAfter } from "../lib/retry_after.ts";
+import { delayIn } from "./retry_after.ts";
 import type { Detail, ErrorCode, ServiceError } from "./types.ts";
 
 /**
  * A refusal or failure that the service, or a proxy in front of it, answered.
  */
 export class ApiError extends Error {
-  override readonly name = "ApiError";
+  override readonly name: string = "ApiError";
   /** The message without the first problem. */
   readonly title: string;
   /** The HTTP status. */
@@ -37,7 +36,7 @@ export class ApiError extends Error {
     this.requestId = error?.request_id ?? headers.get("X-Request-Id");
     this.details = error?.details ?? [];
     this.more = error?.more ?? 0;
-    this.retryAfter = retryAfter(headers.get("Retry-After"), now);
+    this.retryAfter = delayIn(headers.get("Retry-After"), now);
   }
 
   /** Whether the same request may succeed later. */
@@ -45,6 +44,66 @@ export class ApiError extends Error {
     return this.status >= 500 || this.status === 429 || this.status === 408 ||
       (this.status === 409 && this.retryAfter > 0);
   }
+}
+
+/** 401: the key is unknown, revoked or expired, or may not be used from here. */
+export class AuthenticationError extends ApiError {
+  override readonly name = "AuthenticationError";
+}
+
+/** 403: the key lacks the scope, or the seller is suspended. */
+export class PermissionError extends ApiError {
+  override readonly name = "PermissionError";
+}
+
+/** 404. */
+export class NotFoundError extends ApiError {
+  override readonly name = "NotFoundError";
+}
+
+/** 409: the request contradicts what is stored or in progress. */
+export class ConflictError extends ApiError {
+  override readonly name = "ConflictError";
+}
+
+/** Any other 4xx: the request is wrong; `details` says where. */
+export class InvalidRequestError extends ApiError {
+  override readonly name = "InvalidRequestError";
+}
+
+/** 429: too many requests; `retryAfter` says when the next one may be sent. */
+export class RateLimitError extends ApiError {
+  override readonly name = "RateLimitError";
+}
+
+/** 408 or 5xx: the service failed, or could not be reached by its proxy. */
+export class UnavailableError extends ApiError {
+  override readonly name = "UnavailableError";
+}
+
+const BY_STATUS: Readonly<Record<number, typeof ApiError>> = {
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  408: UnavailableError,
+  409: ConflictError,
+  429: RateLimitError,
+};
+
+/** The error of an answer, by the family of its status. */
+export function apiError(
+  response: Response,
+  body: string,
+  now: number,
+): ApiError {
+  const { status } = response;
+  const Class = BY_STATUS[status] ??
+    (status >= 500
+      ? UnavailableError
+      : status >= 400
+      ? InvalidRequestError
+      : ApiError);
+  return new Class(response, body, now);
 }
 
 /**
@@ -99,6 +158,25 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "column",
   "more",
 ]);
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+};
+
+/** Replaces the references that the service writes in XML. */
+function unescaped(text: string): string {
+  return text.replace(
+    /&(?:#x([\da-fA-F]+)|#(\d+)|(\w+));/g,
+    (all, hex, digits, name) =>
+      name === undefined
+        ? String.fromCodePoint(hex ? parseInt(hex, 16) : Number(digits))
+        : ENTITIES[name] ?? all,
+  );
+}
 
 /** Parses a JSON object; null for any other text. */
 export function parseObject(text: string): Record<string, unknown> | null {

@@ -1,19 +1,36 @@
 /**
- * A typed client of the service, for sellers and operators, in TypeScript: it
- * runs in browsers, Deno and Node. The chapter "Client" of the handbook shows
- * how it is used.
+ * A typed client of the service, for sellers and operators: it runs in browsers,
+ * Deno and Node. `README.md` shows how it is used.
  *
  * @module
  */
 export {
-  type All,
   type Client,
   createClient,
-  type Pages,
-  type Xml,
+  createOperatorClient,
+  type ImportId,
+  type OperatorClient,
+  type UploadId,
 } from "./client.ts";
-export type { CallOptions, ClientOptions, Encoded } from "./connection.ts";
-export { ApiError, ConnectionError } from "./errors.ts";
+export {
+  type CallOptions,
+  type ClientOptions,
+  type Encoded,
+} from "./connection.ts";
+export { isRetryable } from "./connection.ts";
+export {
+  ApiError,
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  UnavailableError,
+} from "./errors.ts";
+export type { List } from "./list.ts";
+export { CLIENT_VERSION } from "./version.ts";
 export { LimitError, type Limits } from "./limits.ts";
 export type * from "./operations.ts";
 export type * from "./types.ts";

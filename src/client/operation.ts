@@ -12,6 +12,8 @@ export interface Operation {
   readonly keyed?: true;
   /** Whether the key goes into `Authorization`. */
   readonly bearer?: true;
+  /** Whether the operation takes nothing but options. */
+  readonly inputless?: true;
   /** Accepted media types of the answer; JSON by default. */
   readonly accept?: string;
   /** The type of the body if it is not JSON; null if there is no body. */
@@ -23,3 +25,8 @@ export interface Operation {
    */
   readonly item?: string;
 }
+
+/** A row for each method, by noun and name. */
+export type OperationTable<M> = {
+  readonly [N in keyof M]: { readonly [V in keyof M[N]]: Operation };
+};

@@ -253,43 +253,20 @@ export interface ProductCounts {
   refused?: number;
 }
 
-export interface FormerProduct {
-  title?: string;
-  price?: {
-    amount: string;
-    /** the price's currency code of ISO 4217, as in SEK */
-    currency: string;
-  };
-  quantity?: number | null;
-  gtin?: string | null;
-  weight?: {
-    value: number;
-    /** the unit, grams, as in g */
-    unit: "g";
-  } | null;
+export interface ImageCounts {
+  /** references; a URL used twice counts twice */
+  total: number;
+  pending: number;
+  stored: number;
+  /** already stored */
+  reused: number;
+  failed: number;
 }
 
-export interface CheckedProduct {
-  /** left out for a new product */
-  id?: string;
-  /** left out if a refused product has none */
-  sku?: string;
-  result: "created" | "updated" | "unchanged" | "deleted" | "refused";
-  /** in a dry run with show=former: the stored product at the time of the check */
-  former?: FormerProduct;
-}
-
-export interface Detail {
-  /** position in the document, from 1 */
-  product?: number;
-  sku?: string;
-  line?: number;
-  column?: number;
-  field?: string;
-  /** JSON pointer of the field (RFC 6901), for a document in JSON */
-  pointer?: string;
-  code: DetailCode;
-  message: string;
+export interface MadeBy {
+  key_id: string;
+  /** empty: the key has no label, or was deleted */
+  label: string;
 }
 
 export interface Warning {
@@ -311,44 +288,6 @@ export interface Warnings {
   more?: number;
 }
 
-export interface DryRun {
-  products: ProductCounts;
-  /** for each product of the document; only with show=former */
-  results?: CheckedProduct[];
-  /** how many more results there are, beyond 4 MiB */
-  not_listed?: number;
-  /** for an undo: fields that were changed since */
-  details?: Detail[];
-  /** how many more details there are */
-  more?: number;
-  /** products that complete=quantity would set to 0; left out if there are none */
-  missing?: {
-    total: number;
-    /** the first 1,000 */
-    sku: string[];
-    /** how many more there are */
-    more?: number;
-  };
-  /** of rules that are not yet enforced; the products are stored */
-  warnings?: Warnings;
-}
-
-export interface ImageCounts {
-  /** references; a URL used twice counts twice */
-  total: number;
-  pending: number;
-  stored: number;
-  /** already stored */
-  reused: number;
-  failed: number;
-}
-
-export interface MadeBy {
-  key_id: string;
-  /** empty: the key has no label, or was deleted */
-  label: string;
-}
-
 export interface UnsettledImage {
   url: string;
   status: "pending" | "failed";
@@ -356,6 +295,19 @@ export interface UnsettledImage {
   attempts: number;
   code?: ImageCode;
   message?: string;
+}
+
+export interface Detail {
+  /** position in the document, from 1 */
+  product?: number;
+  sku?: string;
+  line?: number;
+  column?: number;
+  field?: string;
+  /** JSON pointer of the field (RFC 6901), for a document in JSON */
+  pointer?: string;
+  code: DetailCode;
+  message: string;
 }
 
 export interface Result {
@@ -445,18 +397,6 @@ export type ProductAttributes = {
   sale?: SentSale | null;
 } & ({ id: string } | { sku: string });
 
-export interface UploadedImage {
-  /** what products name, with or without the host */
-  url: string;
-  /** the MIME type */
-  type: string;
-  /** pixels */
-  width: number;
-  /** pixels */
-  height: number;
-  bytes: number;
-}
-
 export interface Import {
   import_id: string;
   /** the name given */
@@ -493,6 +433,22 @@ export interface Import {
   more?: number;
   /** of rules that are not yet enforced; the products are stored; not in lists */
   warnings?: Warnings;
+}
+
+export interface FormerProduct {
+  title?: string;
+  price?: {
+    amount: string;
+    /** the price's currency code of ISO 4217, as in SEK */
+    currency: string;
+  };
+  quantity?: number | null;
+  gtin?: string | null;
+  weight?: {
+    value: number;
+    /** the unit, grams, as in g */
+    unit: "g";
+  } | null;
 }
 
 export interface SimilarProduct {
@@ -625,25 +581,6 @@ export interface PriceChange {
   key_id?: string;
 }
 
-export interface Webhook {
-  trigger: Trigger;
-  url: string;
-  /** only json */
-  format?: "xml" | "json";
-  /** only if the webhook is disabled */
-  disabled_at?: string;
-  /** the first failed attempt since the last success */
-  failing_since?: string;
-  /** why the last attempt failed */
-  last_error?: string;
-}
-
-export type Delivery = {
-  id: string;
-  event_id: string;
-  state: DeliveryState;
-} | "none";
-
 export interface Attempt {
   number: number;
   url: string;
@@ -681,14 +618,6 @@ export interface DeliveredEvent {
   data: unknown;
 }
 
-export interface TriggerMeaning {
-  name: Trigger;
-  /** when the marketplace sends it */
-  about: string;
-  /** an example of the event's data */
-  example: unknown;
-}
-
 export interface Contact {
   name: string;
   updated_at: string;
@@ -718,15 +647,6 @@ export interface MappedValue {
   value: string;
   /** as in an upload */
   field: string;
-}
-
-export interface Mapping {
-  name: string;
-  updated_at: string;
-  /** the columns, each by its name in the table */
-  columns: MappedColumn[];
-  /** values for all rows */
-  values: MappedValue[];
 }
 
 export interface CategoryRule {
@@ -763,43 +683,6 @@ export interface Category {
   rule?: CategoryRule[];
 }
 
-export interface Categories {
-  /** true: products may have only these categories */
-  closed?: boolean;
-  category?: Category[];
-}
-
-export interface SellerKey {
-  key_id: string;
-  label: string;
-  /** the first characters of the key; empty for an old key */
-  prefix: string;
-  created_at: string;
-  /** to the minute */
-  last_used_at: string | null;
-  /** empty: not revoked */
-  revoked_at: string | null;
-  scopes: ("read" | "products" | "webhooks" | "keys")[];
-  /** CIDRs; none: the key may be used from everywhere */
-  networks: string[];
-  /** empty: the key does not expire */
-  expires_at: string | null;
-  /** true: the key of this request; only for sellers */
-  current?: boolean;
-}
-
-export interface NewKey {
-  key_id: string;
-  label: string;
-  /** shown once */
-  api_key: string;
-  scopes: ("read" | "products" | "webhooks" | "keys")[];
-  /** CIDRs; none: the key may be used from everywhere */
-  networks: string[];
-  /** empty: the key does not expire */
-  expires_at: string | null;
-}
-
 export interface Refusal {
   at: string;
   /** the id of the request; of the first one, if several were equal */
@@ -826,44 +709,6 @@ export interface Refusal {
   details?: Detail[];
   /** how many more details there are */
   more?: number;
-}
-
-export interface Account {
-  id: string;
-  name: string;
-  status: "active" | "suspended";
-  created_at: string;
-  /** requests a minute; empty: the default */
-  rate_limit: number | null;
-  /** empty: the default */
-  product_limit: number | null;
-  /** bytes; empty: the default */
-  image_quota: number | null;
-  /** percent by which a price may change at once; empty: any */
-  price_jump: number | null;
-  /** where notices are sent; empty: nowhere */
-  email: string;
-  /** when the seller unsubscribed from notices */
-  unsubscribed_at: string | null;
-  /** which products an operator reviews */
-  review: "none" | "new" | "changes";
-  /** stored */
-  products: number;
-  /** bytes of stored images, which count against the quota */
-  image_bytes: number;
-  /** bytes of import documents, which count against the quota as well */
-  import_bytes: number;
-  /** valid keys */
-  keys: number;
-  webhooks: number;
-  failing_webhooks: number;
-  last_upload_at: string | null;
-  /** when a key was last used, to the minute */
-  last_used_at: string | null;
-  /** the key of this request */
-  key_id?: string;
-  /** networks of the service's HEADs, downloads and deliveries; if empty, ask the operator */
-  source_addresses: string[];
 }
 
 export type NamedContact = {
@@ -992,16 +837,6 @@ export interface Seller {
   last_used_at: string | null;
 }
 
-export interface NewSeller {
-  id: string;
-  name: string;
-  key_id: string;
-  /** shown once */
-  api_key: string;
-  /** shown once */
-  webhook_secret: string;
-}
-
 export interface ReviewedProduct {
   /** only in answers; ignored in requests */
   created_at?: string;
@@ -1077,6 +912,171 @@ export interface AuditEntry {
   /** the seller's name at that time; empty if no seller is concerned */
   seller: string;
   detail: string;
+}
+
+export interface CheckedProduct {
+  /** left out for a new product */
+  id?: string;
+  /** left out if a refused product has none */
+  sku?: string;
+  result: "created" | "updated" | "unchanged" | "deleted" | "refused";
+  /** in a dry run with show=former: the stored product at the time of the check */
+  former?: FormerProduct;
+}
+
+export interface DryRun {
+  products: ProductCounts;
+  /** for each product of the document; only with show=former */
+  results?: CheckedProduct[];
+  /** how many more results there are, beyond 4 MiB */
+  not_listed?: number;
+  /** for an undo: fields that were changed since */
+  details?: Detail[];
+  /** how many more details there are */
+  more?: number;
+  /** products that complete=quantity would set to 0; left out if there are none */
+  missing?: {
+    total: number;
+    /** the first 1,000 */
+    sku: string[];
+    /** how many more there are */
+    more?: number;
+  };
+  /** of rules that are not yet enforced; the products are stored */
+  warnings?: Warnings;
+}
+
+export interface UploadedImage {
+  /** what products name, with or without the host */
+  url: string;
+  /** the MIME type */
+  type: string;
+  /** pixels */
+  width: number;
+  /** pixels */
+  height: number;
+  bytes: number;
+}
+
+export interface Webhook {
+  trigger: Trigger;
+  url: string;
+  /** only json */
+  format?: "xml" | "json";
+  /** only if the webhook is disabled */
+  disabled_at?: string;
+  /** the first failed attempt since the last success */
+  failing_since?: string;
+  /** why the last attempt failed */
+  last_error?: string;
+}
+
+export type Delivery = {
+  id: string;
+  event_id: string;
+  state: DeliveryState;
+} | "none";
+
+export interface TriggerMeaning {
+  name: Trigger;
+  /** when the marketplace sends it */
+  about: string;
+  /** an example of the event's data */
+  example: unknown;
+}
+
+export interface Mapping {
+  name: string;
+  updated_at: string;
+  /** the columns, each by its name in the table */
+  columns: MappedColumn[];
+  /** values for all rows */
+  values: MappedValue[];
+}
+
+export interface Categories {
+  /** true: products may have only these categories */
+  closed?: boolean;
+  category?: Category[];
+}
+
+export interface SellerKey {
+  key_id: string;
+  label: string;
+  /** the first characters of the key; empty for an old key */
+  prefix: string;
+  created_at: string;
+  /** to the minute */
+  last_used_at: string | null;
+  /** empty: not revoked */
+  revoked_at: string | null;
+  scopes: ("read" | "products" | "webhooks" | "keys")[];
+  /** CIDRs; none: the key may be used from everywhere */
+  networks: string[];
+  /** empty: the key does not expire */
+  expires_at: string | null;
+  /** true: the key of this request; only for sellers */
+  current?: boolean;
+}
+
+export interface NewKey {
+  key_id: string;
+  label: string;
+  /** shown once */
+  api_key: string;
+  scopes: ("read" | "products" | "webhooks" | "keys")[];
+  /** CIDRs; none: the key may be used from everywhere */
+  networks: string[];
+  /** empty: the key does not expire */
+  expires_at: string | null;
+}
+
+export interface Account {
+  id: string;
+  name: string;
+  status: "active" | "suspended";
+  created_at: string;
+  /** requests a minute; empty: the default */
+  rate_limit: number | null;
+  /** empty: the default */
+  product_limit: number | null;
+  /** bytes; empty: the default */
+  image_quota: number | null;
+  /** percent by which a price may change at once; empty: any */
+  price_jump: number | null;
+  /** where notices are sent; empty: nowhere */
+  email: string;
+  /** when the seller unsubscribed from notices */
+  unsubscribed_at: string | null;
+  /** which products an operator reviews */
+  review: "none" | "new" | "changes";
+  /** stored */
+  products: number;
+  /** bytes of stored images, which count against the quota */
+  image_bytes: number;
+  /** bytes of import documents, which count against the quota as well */
+  import_bytes: number;
+  /** valid keys */
+  keys: number;
+  webhooks: number;
+  failing_webhooks: number;
+  last_upload_at: string | null;
+  /** when a key was last used, to the minute */
+  last_used_at: string | null;
+  /** the key of this request */
+  key_id?: string;
+  /** networks of the service's HEADs, downloads and deliveries; if empty, ask the operator */
+  source_addresses: string[];
+}
+
+export interface NewSeller {
+  id: string;
+  name: string;
+  key_id: string;
+  /** shown once */
+  api_key: string;
+  /** shown once */
+  webhook_secret: string;
 }
 
 export interface Backlog {

@@ -194,7 +194,7 @@ contract.test("removed: the seller is unknown and its name free at once; each pr
   assertEquals(await tablesWith(app.app.db, seller), STAY);
   await app.allShown();
   const { contacts } = await app.client({ key: OPERATOR.operatorKey })
-    .followContacts();
+    .feed.contacts();
   assertEquals(
     contacts.map(({ seller, name, deleted_at, company }) =>
       `${seller} ${name} ${deleted_at !== undefined} ${company}`

@@ -61,7 +61,7 @@ const clientOf = (seller: string) =>
   createClient({ url: service.url, key: service.keys.get(seller)! });
 const client = clientOf("acme");
 const stock = documentWith(STOCK, "other", 1);
-await clientOf("other").uploadProducts({
+await clientOf("other").uploads.create({
   products: new TextDecoder().decode(stock),
 });
 
@@ -105,7 +105,7 @@ async function importOf(body: Uint8Array<ArrayBuffer>): Promise<void> {
   });
   const [, importId = ""] = /<import_id>(.*?)</.exec(await response.text()) ??
     [];
-  const { status } = await client.waitFor({ import_id: importId });
+  const { status } = await client.imports.waitFor({ import_id: importId });
   if (status !== "completed") throw new Error(`the import is ${status}`);
 }
 

@@ -114,7 +114,7 @@ contract.test("an update changes only its attribute and obeys the rules between 
   }
   await app.upload(FULL);
   assertEquals(Object.keys(OTHER).sort(), ATTRIBUTE_NAMES.toSorted());
-  const { account } = await app.client().getAccount();
+  const { account } = await app.client().account.get();
   for (
     const [attribute, value, code] of [
       ["price", "250", "out_of_range"],

@@ -80,8 +80,8 @@ contract.test("a contact is stored, read, changed, listed and deleted", async ()
     country: "SE",
     email: "safety@acme.example",
   };
-  await client.putContact({ name: "acme", contact });
-  await client.putContact({
+  await client.contacts.put({ name: "acme", contact });
+  await client.contacts.put({
     name: "a/b ü",
     contact: {
       company: "B",
@@ -91,33 +91,33 @@ contract.test("a contact is stored, read, changed, listed and deleted", async ()
       url: "https://b.example/x",
     },
   });
-  const { contacts } = await client.listContacts();
+  const { contacts } = await client.contacts.list();
   assertEquals(contacts.map(({ name }) => name), ["a/b ü", "acme"]);
-  const { contact: read } = await client.getContact({ name: "acme" });
+  const { contact: read } = await client.contacts.get({ name: "acme" });
   const { updated_at, ...content } = read;
   assertEquals(content, { name: "acme", ...contact });
   assert(!Number.isNaN(Date.parse(updated_at)));
 
-  await client.putContact({
+  await client.contacts.put({
     name: "acme",
     contact: { ...contact, city: "Malmö", email: null },
   }).then(
     () => assert(false, "a contact without email and URL is stored"),
     (error) => assertEquals(error.code, "record_invalid"),
   );
-  await client.putContact({
+  await client.contacts.put({
     name: "acme",
     contact: { ...contact, city: "Malmö" },
   });
-  const { contact: changed } = await client.getContact({ name: "acme" });
+  const { contact: changed } = await client.contacts.get({ name: "acme" });
   assertEquals(changed.city, "Malmö");
 
   const other = app.client({ key: await app.addSeller("other") });
-  assertEquals((await other.listContacts()).contacts, []);
-  await client.deleteContact({ name: "acme" });
+  assertEquals((await other.contacts.list()).contacts, []);
+  await client.contacts.delete({ name: "acme" });
   assertEquals((await remove(app, "acme")).status, 404);
   assertEquals((await app.call("/seller_api/contacts/acme")).status, 404);
-  assertEquals((await client.listContacts()).contacts.length, 1);
+  assertEquals((await client.contacts.list()).contacts.length, 1);
 });
 
 contract.test("every problem of a contact is told", async () => {
@@ -159,7 +159,7 @@ contract.test("every problem of a contact is told", async () => {
     const { status } = await app.call(path, { method: "PUT", body: ACME });
     assert(status >= 400 && status < 500, `${name} ${status}`);
   }
-  assertEquals((await app.client().listContacts()).contacts, []);
+  assertEquals((await app.client().contacts.list()).contacts, []);
 });
 
 contract.test("products name contacts, and are read as they were sent", async () => {
@@ -278,7 +278,7 @@ contract.test("a changed contact changes in the feed of its products, which do n
   await mustUpload(app, product("B"));
   await mustPut(app, "acme", OTHER);
   assertEquals(await feed(app), ["A acme Other Oy", "B - -"]);
-  const { contacts } = await app.client({ key: "op" }).followContacts();
+  const { contacts } = await app.client({ key: "op" }).feed.contacts();
   assertEquals(contacts.map(({ name, company }) => `${name} ${company}`), [
     "acme Other Oy",
   ]);
@@ -335,7 +335,7 @@ contract.test("operators follow contacts in the order of change, with deleted on
   let after: string | undefined;
   for (;;) {
     await app.allShown();
-    const page = await client.followContacts({ after, limit: 1 });
+    const page = await client.feed.contacts({ after, limit: 1 });
     for (const { seller, name, company, deleted_at } of page.contacts) {
       seen.push(`${seller} ${name} ${deleted_at ? "deleted" : company}`);
     }
@@ -345,7 +345,7 @@ contract.test("operators follow contacts in the order of change, with deleted on
   assertEquals(seen, ["acme b Acme AB", "acme a Other Oy", "acme c deleted"]);
   await mustPut(app, "c");
   await app.allShown();
-  const { contacts } = await client.followContacts({ after });
+  const { contacts } = await client.feed.contacts({ after });
   assertEquals(contacts.map(({ name }) => name), ["c"]);
 });
 
@@ -363,7 +363,7 @@ bothEngines.test("a seller has a limited number of contacts", async () => {
   for (let at = 0; at < all.length; at += 50) {
     await Promise.all(
       all.slice(at, at + 50).map((name) =>
-        client.putContact({ name, contact })
+        client.contacts.put({ name, contact })
       ),
     );
   }
@@ -374,10 +374,10 @@ bothEngines.test("a seller has a limited number of contacts", async () => {
   const refused = answers.find(({ status }) => status === 422)!;
   assertEquals(codeOf(refused), "record_invalid");
   assertEquals(detailsOf(refused)[0].code, "quota_exceeded");
-  await client.putContact({ name: "c1", contact: { ...contact, city: "D" } });
-  await client.deleteContact({ name: "c2" });
-  await client.putContact({ name: "c2", contact });
-  const listed = await Array.fromAsync(client.all.listContacts());
+  await client.contacts.put({ name: "c1", contact: { ...contact, city: "D" } });
+  await client.contacts.delete({ name: "c2" });
+  await client.contacts.put({ name: "c2", contact });
+  const listed = await Array.fromAsync(client.contacts.list());
   assertEquals(listed.length, CONTACTS_LIMIT);
 });
 
@@ -455,7 +455,7 @@ bothEngines.test("a deleted contact goes when no product names it and no undo ca
   await sweepAfter(44.1);
   assertEquals(await rows(), "live,named");
   await app.allShown();
-  const { contacts } = await app.client({ key: "op" }).followContacts();
+  const { contacts } = await app.client({ key: "op" }).feed.contacts();
   assertEquals(contacts.length, 3);
 });
 

@@ -32,15 +32,15 @@ function of(category: string, ...attributes: string[]): string {
 contract.test("categories: the list is read in pages, by name and by search", async () => {
   await using app = await boot(CONFIG);
   const client = app.client();
-  const none = await client.listCategories();
+  const none = await client.categories.list();
   assertEquals(none.categories, { closed: false, category: [] });
   assertEquals(
     (await put(app, CATEGORIES_EXAMPLE, "?dry_run=true")).status,
     200,
   );
-  assertEquals((await client.listCategories()).categories.category, []);
+  assertEquals((await client.categories.list()).categories.category, []);
   assertEquals((await put(app, CATEGORIES_EXAMPLE)).status, 200);
-  const { categories } = await client.listCategories();
+  const { categories } = await client.categories.list();
   const mugs: Category = {
     name: "Home/Mugs",
     rule: [
@@ -49,12 +49,12 @@ contract.test("categories: the list is read in pages, by name and by search", as
     ],
   };
   assertEquals(categories, { closed: true, category: [mugs] });
-  const { category } = await client.getCategory({ category: "Home/Mugs" });
+  const { category } = await client.categories.get({ category: "Home/Mugs" });
   assertEquals(category, mugs);
   const missing = await app.call("/seller_api/categories/Home");
   assertEquals(missing.status, 404);
   for (const [q, found] of [["mUG", 1], ["cup", 0]] as const) {
-    const { categories } = await client.listCategories({ q });
+    const { categories } = await client.categories.list({ q });
     assertEquals(categories.category!.length, found);
   }
 });

@@ -3,11 +3,16 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   ApiError,
   createClient,
+  createOperatorClient,
   type SentProduct,
   SignatureError,
   verifyWebhook,
 } from "../../src/client/mod.ts";
-import { OPERATIONS } from "../../src/client/operations.ts";
+import {
+  OPERATOR_OPERATIONS,
+  SELLER_OPERATIONS,
+} from "../../src/client/operations.ts";
+import { CALLS } from "../contracts/client_calls.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
 import { boot } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -26,12 +31,25 @@ const MUG: SentProduct = {
   attributes: [{ name: 'c"o&l', value: "Blue" }],
 };
 
-Deno.test("every documented operation is a method", () => {
-  const client = createClient({ key: "" });
-  const names = ENDPOINTS.map(({ operation }) => operation);
-  assertEquals(Object.keys(OPERATIONS), names);
-  assertEquals(names.filter((name) => !(name in client)), []);
+Deno.test("every documented operation is a method of one noun", () => {
+  const clients = {
+    seller: [createClient({ key: "" }), SELLER_OPERATIONS],
+    operator: [createOperatorClient({ key: "" }), OPERATOR_OPERATIONS],
+  } as const;
+  for (const { operation, path } of ENDPOINTS) {
+    const call = CALLS[operation];
+    assert(call, `${operation} has no method`);
+    const [noun, verb] = call.name.split(".");
+    for (const kind of call.clients) {
+      const [client, table] = clients[kind];
+      const both = [client, client.xml] as unknown as Nouns[];
+      for (const one of both) assertEquals(typeof one[noun][verb], "function");
+      assertEquals((table as unknown as Nouns)[noun][verb].path, path);
+    }
+  }
 });
+
+type Nouns = Record<string, Record<string, { path?: string }>>;
 
 Deno.test("products are uploaded, watched, read, changed, cleared and undone", async () => {
   await using host = new ImageHost();
@@ -40,21 +58,23 @@ Deno.test("products are uploaded, watched, read, changed, cleared and undone", a
   const image = { url: `${host.url}/good/a.png`, alt: "front" };
   const lost = { url: `${host.url}/gone/b.png` };
   const { dry_run } = await client
-    .uploadProducts({ products: [MUG], dry_run: true });
+    .uploads.create({ products: [MUG], dry_run: true });
   assertEquals(dry_run.products.created, 1);
 
   const upload = await client
-    .uploadProducts({ products: [{ ...MUG, images: [image, lost] }] });
+    .uploads.create({ products: [{ ...MUG, images: [image, lost] }] });
   const seen: number[] = [];
-  for await (const { progress } of client.follow(upload)) seen.push(progress);
+  for await (const { progress } of client.uploads.follow(upload)) {
+    seen.push(progress);
+  }
   assertEquals(seen.at(-1), 100);
-  const transaction = await client.waitFor(upload);
+  const transaction = await client.uploads.waitFor(upload);
   assertEquals(transaction.status, "completed_with_errors");
   assertEquals(transaction.images.stored, 1);
-  const results = await Array.fromAsync(client.results(upload));
+  const results = await Array.fromAsync(client.uploads.results(upload));
   assertEquals(results.map(({ image }) => image[0].code), ["image_not_found"]);
 
-  const { product } = await client.getProduct({ sku_or_id: "MUG/1" });
+  const { product } = await client.products.get({ sku_or_id: "MUG/1" });
   assertEquals(product.title, MUG.title);
   assertEquals(product.description, "<p>Two\nlines\r\nand a tab\t</p>");
   assertEquals(product.weight, MUG.weight);
@@ -62,31 +82,33 @@ Deno.test("products are uploaded, watched, read, changed, cleared and undone", a
   assertEquals(product.images?.[0].status, "stored");
   assertEquals(product.images?.[0].url, image.url);
   const [folder, file] = product.images![0].href!.split("/").slice(2);
-  assert((await client.getImage({ folder, file })).size > 0);
+  assert((await client.images.get({ folder, file })).size > 0);
 
   // A read-out product can be sent unchanged; null and [] clear.
   const { transaction_id } = await client
-    .uploadProducts({ products: [product] }, { idempotencyKey: "1" });
-  const again = await client.waitFor({ transaction_id });
+    .uploads.create({ products: [product] }, { idempotencyKey: "1" });
+  const again = await client.uploads.waitFor({ transaction_id });
   assertEquals(again.products.unchanged, 1);
-  const cleared = await client.uploadProducts({
+  const cleared = await client.uploads.create({
     products: [{ id: product.id, brand: null, weight: null, categories: [] }],
   });
-  await client.putAttribute({
+  await client.products.setAttribute({
     sku_or_id: "MUG/1",
     attribute: "quantity",
     value: "0",
   });
-  const { product: bare } = await client.getProduct({ sku_or_id: product.id });
+  const { product: bare } = await client.products.get({
+    sku_or_id: product.id,
+  });
   assertEquals(
     [bare.brand, bare.weight, bare.categories, bare.quantity],
     [undefined, undefined, [], 0],
   );
   const undone = await client
-    .undoUpload({ ...cleared, changed: "keep" });
-  const { products } = await client.waitFor(undone);
+    .uploads.undo({ ...cleared, changed: "keep" });
+  const { products } = await client.uploads.waitFor(undone);
   assertEquals(products.updated, 1);
-  const { success } = await client.deleteProduct({ sku_or_id: "MUG/1" });
+  const { success } = await client.products.delete({ sku_or_id: "MUG/1" });
   assert(success);
 });
 
@@ -95,16 +117,20 @@ Deno.test("an import is tested, watched and awaited", async () => {
   const client = app.client();
   const flawed = { ...MUG, sku: "MUG/2", gtin: "1" };
   const tried = await client
-    .beginImport({ products: [MUG, flawed], name: "a.xml", dry_run: true });
-  const { status, name, dry_run, problems } = await client.waitFor(tried);
+    .imports.create({ products: [MUG, flawed], name: "a.xml", dry_run: true });
+  const { status, name, dry_run, problems } = await client.imports.waitFor(
+    tried,
+  );
   assertEquals([status, name, dry_run], ["refused", "a.xml", true]);
   assertEquals(problems?.[0].product, 2);
   const begun = await client
-    .beginImport({ products: [MUG, flawed], accept: "valid" });
+    .imports.create({ products: [MUG, flawed], accept: "valid" });
   const seen: string[] = [];
-  for await (const { status } of client.follow(begun)) seen.push(status);
+  for await (const { status } of client.imports.follow(begun)) {
+    seen.push(status);
+  }
   assertEquals(seen.at(-1), "completed_with_errors");
-  const results = client.all.getImportResults({ ...begun, result: "refused" });
+  const results = client.imports.results({ ...begun, result: "refused" });
   const skus = (await Array.fromAsync(results)).map(({ sku }) => sku);
   assertEquals(skus, ["MUG/2"]);
 });
@@ -114,7 +140,7 @@ Deno.test("a refusal is an error with code, place and message of each problem", 
   const client = app.client();
   const error = await assertRejects(
     () =>
-      client.uploadProducts({
+      client.uploads.create({
         products: [MUG, { sku: "A", gtin: "4006381333932" }],
       }),
     ApiError,
@@ -126,27 +152,27 @@ Deno.test("a refusal is an error with code, place and message of each problem", 
   const { product, field, code } = error.details
     .find(({ field }) => field === "gtin")!;
   assertEquals([product, field, code], [2, "gtin", "bad_check_digit"]);
-  assertEquals((await client.listRefusals()).refusals[0].code, error.code);
+  assertEquals((await client.refusals.list()).refusals[0].code, error.code);
 
-  const { transaction_id, refused } = await client.uploadProducts({
+  const { transaction_id, refused } = await client.uploads.create({
     products: "<products><product><sku>A</sku><titel/></product>" +
       "<product><sku>B</sku><title>B</title>" +
       '<price currency="SEK">1</price><quantity>1</quantity></product></products>',
     accept: "valid",
   });
   assertEquals(refused, 1);
-  const document = await client.getRefusedProducts({ transaction_id });
+  const document = await client.uploads.refused({ transaction_id });
   assert(document.includes("<product><sku>A</sku><titel/></product>"));
 
   const unknown = createClient({ url: app.url, key: "nobody" });
   for (const all of [unknown, unknown.xml]) {
-    const refusal = await assertRejects(() => all.listProducts(), ApiError);
+    const refusal = await assertRejects(() => all.products.list(), ApiError);
     assertEquals([refusal.code, refusal.status], ["unauthorized", 401]);
     assert(refusal.requestId);
   }
 
   const slash = createClient({ url: `${app.url}/`, key: app.key });
-  assertEquals((await slash.listProducts()).products.length, 1);
+  assertEquals((await slash.products.list()).products.length, 1);
 });
 
 Deno.test("a refusal in XML is the same error", async () => {
@@ -159,11 +185,11 @@ Deno.test("a refusal in XML is the same error", async () => {
     '<"titel">': "",
   })) as SentProduct[];
   const inJson = await assertRejects(
-    () => client.uploadProducts({ products }),
+    () => client.uploads.create({ products }),
     ApiError,
   );
   const inXml = await assertRejects(
-    () => client.xml.uploadProducts({ products, dry_run: true }),
+    () => client.xml.uploads.create({ products, dry_run: true }),
     ApiError,
   );
   assert(inJson.details[0].message.includes('"'));
@@ -187,18 +213,19 @@ Deno.test("lists are read to their end, page by page or entry by entry", async (
   const client = app.client();
   const skus = Array.from({ length: 7 }, (_, i) => `S-${i}`);
   await client
-    .uploadProducts({ products: skus.map((sku) => ({ ...MUG, sku })) });
+    .uploads.create({ products: skus.map((sku) => ({ ...MUG, sku })) });
   const read: (string | undefined)[] = [];
-  for await (const { sku } of client.all.listProducts({ limit: 3 })) {
+  for await (const { sku } of client.products.list({ limit: 3 })) {
     read.push(sku);
   }
   assertEquals(read, skus);
   const sizes: number[] = [];
-  for await (const { products } of client.pages.listProducts({ limit: 3 })) {
+  const pages = client.products.list({ limit: 3 }).pages();
+  for await (const { products } of pages) {
     sizes.push(products.length);
   }
   assertEquals(sizes, [3, 3, 1]);
-  const none = await Array.fromAsync(client.all.listProducts({ q: "absent" }));
+  const none = await Array.fromAsync(client.products.list({ q: "absent" }));
   assertEquals(none, []);
 });
 
@@ -208,23 +235,23 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
     config: { roles: ["api", "webhooks"], operatorKey: "operator" },
   });
   const client = app.client();
-  const operator = app.client({ key: "operator" });
+  const operator = app.operator();
   const trigger = "order_created";
-  await client.createWebhook({ webhook: { trigger, url: sink.url() } });
+  await client.webhooks.create({ webhook: { trigger, url: sink.url() } });
   const { webhook_secret: secret } = await client
-    .rotateWebhookSecret({ trigger });
+    .webhooks.rotateSecret({ trigger });
   const data = { total: "1<2", by: { "@id": "7" } };
   for (const reference of ["1", "2"]) {
-    await operator.ingestEvent({
+    await operator.events.create({
       event: { seller: "acme", trigger, reference, data },
     });
   }
   const markup = "<total currency='SEK'><!-- net --><![CDATA[1<2]]></total>";
-  await operator.ingestEvent({
+  await operator.events.create({
     event: `<event><seller>acme</seller><trigger>${trigger}</trigger>` +
       `<reference>3</reference><data>${markup}</data></event>`,
   });
-  await client.testWebhook({ trigger });
+  await client.webhooks.test({ trigger });
   await until(() => sink.received.length === 4);
   const found: unknown[] = [];
   for (const { headers, text } of sink.received) {
@@ -252,10 +279,10 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
     "is not the time",
   );
 
-  await client.createWebhook({
+  await client.webhooks.create({
     webhook: { trigger, url: sink.url(), format: "json" },
   });
-  await client.testWebhook({ trigger });
+  await client.webhooks.test({ trigger });
   await until(() => sink.received.length === 5);
   const json = sink.received[4];
   const event = await verifyWebhook({ ...json, secret, body: json.text });
@@ -265,50 +292,52 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
   // The cursor after the last page is kept, for later changes.
   let cursor = "";
   let count = 0;
-  for await (const page of client.pages.listEvents({ limit: 2 })) {
+  for await (const page of client.events.list({ limit: 2 }).pages()) {
     count += page.events.length;
     cursor = page.next;
   }
   assertEquals(count, 3);
-  await operator.ingestEvent({
+  await operator.events.create({
     event: { seller: "acme", trigger, reference: "4" },
   });
-  const later = await client.listEvents({ after: cursor });
+  const later = await client.events.list({ after: cursor });
   assertEquals(later.events.length, 1);
-  const [first] = (await client.listEvents()).events;
+  const [first] = (await client.events.list()).events;
   assertEquals(first.data, data);
-  const xml = await client.xml.listEvents();
+  const xml = await client.xml.events.list();
   assert(xml.includes(`<data>${markup}</data>`), xml);
 
-  const { webhook } = await client.listWebhooks();
+  const { webhook } = await client.webhooks.list();
   assertEquals(webhook.map(({ trigger }) => trigger), [trigger]);
   const deliveries = await Array.fromAsync(
-    client.all.listDeliveries({ trigger }),
+    client.deliveries.list({ trigger }),
   );
   assertEquals(deliveries.length, 6);
 });
 
 Deno.test("an operator's program adds a seller, limits it and follows the catalogue", async () => {
   await using app = await boot({ config: { operatorKey: "operator" } });
-  const operator = app.client({ key: "operator" });
-  const { seller } = await operator.addSeller({ seller: { name: "globex" } });
-  await operator.putSellerAttribute({
+  const operator = app.operator();
+  const { seller } = await operator.sellers.create({
+    seller: { name: "globex" },
+  });
+  await operator.sellers.setAttribute({
     seller: "globex",
     seller_attribute: "product_limit",
     value: "1",
   });
   const { key } = await operator
-    .addSellerKey({ seller: "globex", key: { label: "ERP" } });
-  await app.client({ key: key.api_key }).uploadProducts({ products: [MUG] });
+    .keys.create({ seller: "globex", key: { label: "ERP" } });
+  await app.client({ key: key.api_key }).uploads.create({ products: [MUG] });
   const own = app.client({ key: key.api_key });
-  assertEquals((await own.getAccount()).account.name, "globex");
-  const sellers = await Array.fromAsync(operator.all.listSellers());
+  assertEquals((await own.account.get()).account.name, "globex");
+  const sellers = await Array.fromAsync(operator.sellers.list());
   const { product_limit, products, rate_limit } = sellers
     .find(({ id }) => id === seller.id)!;
   assertEquals([product_limit, products, rate_limit], [1, 1, null]);
-  assertEquals((await operator.getStatus()).hours.length, 24);
-  assert((await operator.getMetrics()).includes("seller_build_info"));
-  await operator.revokeKey({ key_id: key.key_id });
-  const { keys } = await operator.listSellerKeys({ seller: "globex" });
+  assertEquals((await operator.status.get()).hours.length, 24);
+  assert((await operator.metrics.get()).includes("seller_build_info"));
+  await operator.keys.revoke({ key_id: key.key_id });
+  const { keys } = await operator.keys.list({ seller: "globex" });
   assert(keys[1].revoked_at !== null);
 });

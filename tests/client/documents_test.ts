@@ -1,9 +1,19 @@
 /** The documents of the client are those of the interface. */
 import "../support/built.ts";
 import { assert, assertEquals } from "@std/assert";
-import { type Client, createClient } from "../../src/client/mod.ts";
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  createOperatorClient,
+  type OperatorClient,
+} from "../../src/client/mod.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
-import { clientModules, storedModule } from "../contracts/written_client.ts";
+import {
+  answerName,
+  clientModules,
+  storedModule,
+} from "../contracts/written_client.ts";
 import { run } from "../support/foreign.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { exampleOf } from "./examples.ts";
@@ -18,43 +28,47 @@ Deno.test("the client's operations are those of the service", async () => {
 });
 
 Deno.test("the types have every field of the answers and no others", async () => {
-  const lines = ENDPOINTS.flatMap(({ operation, answers }) => {
+  const lines = ENDPOINTS.flatMap((endpoint) => {
+    const { answers } = endpoint;
     if (!Array.isArray(answers)) return [];
-    // The type of a method with two answers is that of the last one.
-    const example = exampleOf(answers.at(-1)!);
-    return [`export const ${operation}: Answer<"${operation}"> = ${example};`];
+    return answers.map((answer, n) => {
+      const type = answerName(endpoint, n);
+      return `export const a${type}: client.${type} = ${exampleOf(answer)};`;
+    });
   });
   await using folder = await temporaryFolder();
   const file = `${folder.path}/answers.ts`;
   const check = async (more: string) => {
     await Deno.writeTextFile(
       file,
-      `import type { Client, ServiceError } from "${CLIENT}";
-type Answer<O extends keyof Client> = Client[O] extends
-  (...given: never) => Promise<infer A> ? A : never;
-export const error: { error: ServiceError } = ${exampleOf("error")};
+      `import type * as client from "${CLIENT}";
+export const error: { error: client.ServiceError } = ${exampleOf("error")};
 ${lines.join("\n")}\n${more}`,
     );
     return await run(Deno.execPath(), ["check", file], {});
   };
   const { success, text } = await check("");
   assert(success, text);
-  const more = await check('export const a: Answer<"deleteProduct"> = {a: 1};');
+  const more = await check(
+    "export const a: client.DeleteProductAnswer = {a: 1};",
+  );
   assert(!more.success, "another member is taken");
 });
 
 /** What a call sends: the document and its type. */
-async function sentBy(call: (client: Client) => Promise<unknown>) {
+async function sentBy(
+  call: (client: Client, operator: OperatorClient) => Promise<unknown>,
+) {
   const sent: [type: string | null, body: string][] = [];
-  const client = createClient({
+  const options: ClientOptions = {
     key: "",
     fetch: async (_, { headers, body }) => {
       const type = new Headers(headers).get("Content-Type");
       sent.push([type, await new Response(body).text()]);
       return new Response("{}");
     },
-  });
-  await call(client);
+  };
+  await call(createClient(options), createOperatorClient(options));
   return sent[0];
 }
 
@@ -66,30 +80,31 @@ Deno.test("a document is sent as JSON, or in the format it has", async () => {
   for (
     const [call, ...expected] of [
       [
-        (client: Client) => client.uploadProducts({ products }),
+        (client: Client) => client.uploads.create({ products }),
         json,
         '{"products":[{"sku":"A","brand":null}]}',
       ],
       [
-        (client: Client) => client.addSeller({ seller: { name } }),
+        (_: Client, operator: OperatorClient) =>
+          operator.sellers.create({ seller: { name } }),
         json,
         '{"name":"acme"}',
       ],
       [
-        (client: Client) => client.uploadProducts({ products: xml }),
+        (client: Client) => client.uploads.create({ products: xml }),
         "text/xml",
         xml,
       ],
       [
         (client: Client) =>
-          client.uploadProducts({ products: new Blob([xml]) }),
+          client.uploads.create({ products: new Blob([xml]) }),
         "text/xml",
         xml,
       ],
       [
         (client: Client) =>
           client
-            .uploadProducts({ products: new Blob(["[]"], { type: json }) }),
+            .uploads.create({ products: new Blob(["[]"], { type: json }) }),
         json,
         "[]",
       ],

@@ -78,11 +78,11 @@ Deno.test("a list ends even if its cursors form a cycle of any length", async ()
     // A list that returns the requested cursor is at its end.
     if (circle > 1) {
       const lists = hostile((n) => page(cursor(n)));
-      await assertEnds(readAll(lists.client.all.listProducts()), again);
+      await assertEnds(readAll(lists.client.products.list()), again);
       assert(lists.asked() <= 4 * (circle + 5), `${lists.asked()} requests`);
     }
     const more = hostile((n) => results(cursor(n)));
-    await assertEnds(readAll(more.client.results(UPLOAD)), again);
+    await assertEnds(readAll(more.client.uploads.results(UPLOAD)), again);
     assert(more.asked() <= 4 * (circle + 5), `${more.asked()} requests`);
   }
 });
@@ -90,11 +90,14 @@ Deno.test("a list ends even if its cursors form a cycle of any length", async ()
 Deno.test("a list that always has another page ends at the limit of pages", async () => {
   const limits = { pages: 1_000 };
   const { client, asked } = hostile((n) => page(`${n}`), limits);
-  const work = readAll(client.pages.listProducts());
+  const work = readAll(client.products.list());
   await assertEnds(work, "The list has more than 1000 pages.");
   assertEquals(asked(), 1_000);
   const more = hostile((n) => results(`${n}`), limits);
-  await assertEnds(readAll(more.client.results(UPLOAD)), "more than 1000");
+  await assertEnds(
+    readAll(more.client.uploads.results(UPLOAD)),
+    "more than 1000",
+  );
 });
 
 Deno.test("an answer that never ends is aborted at the limit of bytes and not retried", async () => {
@@ -110,7 +113,7 @@ Deno.test("an answer that never ends is aborted at the limit of bytes and not re
       },
     });
     const message = "The answer has more than 100000 bytes.";
-    await assertEnds(client.listProducts(), message);
+    await assertEnds(client.products.list(), message);
     assertEquals([asked, body.left], [1, true]);
   }
 });
@@ -119,7 +122,7 @@ Deno.test("a stream that never becomes final ends in time, whatever it sends", a
   // One stream each time, which breaks.
   for (const text of [PROGRESS, ": on\n\n", ""]) {
     const { client } = hostile(() => text, { followFor: 600_000 });
-    const work = readAll(client.follow(UPLOAD, { retryFor: Infinity }));
+    const work = readAll(client.uploads.follow(UPLOAD, { retryFor: Infinity }));
     await assertEnds(work, "The upload did not end in 600 seconds.");
   }
   // One stream, which continues.
@@ -132,7 +135,7 @@ Deno.test("a stream that never becomes final ends in time, whatever it sends", a
       now: () => time += 60_000,
     });
     const message = "The upload did not end in 86400 seconds.";
-    await assertEnds(readAll(client.follow(UPLOAD)), message);
+    await assertEnds(readAll(client.uploads.follow(UPLOAD)), message);
     assertEquals(body.left, true);
   }
 });
@@ -140,7 +143,7 @@ Deno.test("a stream that never becomes final ends in time, whatever it sends", a
 Deno.test("an event that never ends is aborted at the limit of its length", async () => {
   const body = endless("data: x");
   const { client } = hostile(() => body);
-  const work = readAll(client.follow(UPLOAD));
+  const work = readAll(client.uploads.follow(UPLOAD));
   await assertEnds(work, "an event of more than 65536 characters");
   assertEquals(body.left, true);
 });
@@ -149,20 +152,20 @@ Deno.test("an upload that never becomes final is polled with pauses until the ti
   const limits = { followFor: 600_000 };
   const { client, asked } = hostile(() => UNFINISHED, limits);
   const message = "The upload did not end in 600 seconds.";
-  await assertEnds(client.waitFor(UPLOAD), message);
+  await assertEnds(client.uploads.waitFor(UPLOAD), message);
   assertEquals(asked(), 2 * 600 + 1);
   const short = hostile(() => UNFINISHED, { followFor: 90_000 }, 30_000);
-  await assertEnds(short.client.waitFor(UPLOAD), "in 90 seconds");
+  await assertEnds(short.client.uploads.waitFor(UPLOAD), "in 90 seconds");
   assertEquals(short.asked(), 3);
 });
 
 Deno.test("limits can be raised", async () => {
   const long = `{"products":[]}${" ".repeat(100_000)}`;
   const { client } = hostile(() => long, { answerBytes: 200_000 });
-  assertEquals((await client.listProducts()).products, []);
+  assertEquals((await client.products.list()).products, []);
   const broken = hostile(() => "", { followFor: Infinity });
   await assertRejects(
-    () => readAll(broken.client.follow(UPLOAD)),
+    () => readAll(broken.client.uploads.follow(UPLOAD)),
     ConnectionError,
   );
 });

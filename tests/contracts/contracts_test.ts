@@ -109,14 +109,14 @@ bothForms.test("the examples of requests are accepted", async () => {
 
 bothForms.test("the example of each trigger is accepted, and delivered as it is", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
-  const operator = app.client({ key: "op" });
+  const operator = app.operator({ key: "op" });
   for (const trigger of TRIGGERS) {
     const { data } = TRIGGER_EXAMPLES[trigger];
-    await operator.ingestEvent({
+    await operator.events.create({
       event: { seller: "acme", trigger, reference: "1", data },
     });
   }
-  const { events } = await app.client().listEvents();
+  const { events } = await app.client().events.list();
   assertEquals(
     events.map(({ trigger, data }) => [trigger, data]),
     TRIGGERS.map((trigger) => [trigger, TRIGGER_EXAMPLES[trigger].data]),

@@ -31,6 +31,7 @@ import { REFUSAL_CODES } from "../../src/sellers/refusals.ts";
 import { TRIGGERS } from "../../src/webhooks/trigger.ts";
 import { DELIVERY_STATES } from "../../src/webhooks/webhook.ts";
 import { formatted } from "../support/format.ts";
+import { CALLS, type ClientKind } from "./client_calls.ts";
 
 const CLIENT = new URL("../../src/client/", import.meta.url);
 
@@ -283,33 +284,97 @@ function hasOwnAnswer({ name }: Parameter, { answers }: Endpoint): boolean {
   return name === "dry_run" && Array.isArray(answers) && answers.length > 1;
 }
 
-function method(endpoint: Endpoint, declarations: Declarations): string {
-  const { answers, operation, title, about, method, path } = endpoint;
-  const input = inputOf(endpoint, declarations);
-  const isOptional = !input.some(({ required }) => required);
-  const properties = input.map(({ text }) => text).join("\n");
-  const signature = (type: string, more = "") => {
-    const given = `${properties}\n${more}`.trim();
-    const object = given === "" ? "Record<string, never>" : `{ ${given} }`;
-    return `${operation}(input${isOptional ? "?" : ""}: ${object}, ` +
-      `options?: CallOptions): Promise<${type}>;`;
-  };
-  const types = answersOf(endpoint)
-    .map((children) => declarations.answer(children));
-  const signatures = !Array.isArray(answers)
-    ? [signature(bodyType(endpoint))]
-    : types.length === 1
-    ? [signature(types[0])]
-    // The second answer is that of a dry run.
-    : [
-      signature(types[0], "dry_run?: false;"),
-      signature(types[1], `${comment(DRY_RUN)}dry_run: true;`),
-    ];
-  const head = `/**\n * ${title}. ${about}\n *\n * \`${method} ${path}\`\n */`;
-  return [head, ...signatures].join("\n");
+/** The name of the type of an operation's input: `ListProductsQuery`. */
+function inputName({ operation, method }: Endpoint): string {
+  return pascal(operation) + (method === "GET" ? "Query" : "Input");
 }
 
-const DRY_RUN = "does everything but the write";
+/** The name of the type of an operation's answer; the second is a dry run's. */
+export function answerName({ operation }: Endpoint, n: number): string {
+  return `${pascal(operation)}${n === 0 ? "" : "DryRun"}Answer`;
+}
+
+/** The named types of an operation: its input and its answers. */
+function operationTypes(
+  endpoint: Endpoint,
+  declarations: Declarations,
+): string[] {
+  const input = inputOf(endpoint, declarations).map(({ text }) => text);
+  const about = `of \`${endpoint.method} ${endpoint.path}\``;
+  return [
+    ...input.length === 0 ? [] : [
+      `/** The input ${about}. */\n` +
+      `export interface ${inputName(endpoint)} { ${input.join("\n")} }`,
+    ],
+    ...answersOf(endpoint).map((children, n) =>
+      `/** The answer ${about}${n === 0 ? "" : " with `dry_run`"}. */\n` +
+      `export interface ${answerName(endpoint, n)} ${
+        declarations.answer(children)
+      }`
+    ),
+  ];
+}
+
+const DRY_RUN = "/** does everything but the write */\ndry_run: true";
+
+/** The signatures of an operation as a method with this name. */
+function method(
+  name: string,
+  endpoint: Endpoint,
+  declarations: Declarations,
+): string {
+  const { title, about, method, path } = endpoint;
+  const head = `/**\n * ${title}. ${about}\n *\n * \`${method} ${path}\`\n */`;
+  const input = inputOf(endpoint, declarations);
+  const optional = input.some(({ required }) => required) ? "" : "?";
+  const signature = (more: string, answer: string) => {
+    const given = input.length === 0
+      ? ""
+      : `input${optional}: ${inputName(endpoint)}${more}, `;
+    return `${name}(${given}options?: CallOptions): ${answer};`;
+  };
+  const list = pagesOf(endpoint);
+  if (list !== null) {
+    const entry = declarations.type(itemsOf(list.shape).shape);
+    return [head, signature("", `List<${answerName(endpoint, 0)}, ${entry}>`)]
+      .join("\n");
+  }
+  const answers = answersOf(endpoint);
+  if (answers.length === 0) {
+    return [head, signature("", `Promise<${bodyType(endpoint)}>`)].join("\n");
+  }
+  // The first answer is that without `dry_run`.
+  return [
+    head,
+    ...answers.map((_, n) =>
+      signature(
+        answers.length === 1
+          ? ""
+          : n === 0
+          ? " & { dry_run?: false }"
+          : ` & { ${DRY_RUN} }`,
+        `Promise<${answerName(endpoint, n)}>`,
+      )
+    ),
+  ].join("\n");
+}
+
+/** The method whose answer is the text of its XML. */
+function xmlMethod(
+  name: string,
+  endpoint: Endpoint,
+  declarations: Declarations,
+): string {
+  const input = inputOf(endpoint, declarations);
+  const optional = input.some(({ required }) => required) ? "" : "?";
+  const dryRun = answersOf(endpoint).length > 1
+    ? " & { dry_run?: boolean }"
+    : "";
+  const given = input.length === 0
+    ? ""
+    : `input${optional}: ${inputName(endpoint)}${dryRun}, `;
+  return `${name}(${given}options?: CallOptions): Promise<string>;`;
+}
 
 function answersOf({ answers }: Endpoint): (readonly Child[])[] {
   return Array.isArray(answers)
@@ -326,11 +391,14 @@ function bodyType({ answers }: Endpoint): "string" | "Blob" | "void" {
 
 const BODIES = { string: '"text"', Blob: '"blob"', void: "null" };
 
-function row(endpoint: Endpoint): string {
-  const { operation, method, path, sends, sendsImage, answers, access } =
+/** The row of an operation, by the name of its method. */
+function row(name: string, endpoint: Endpoint): string {
+  const { method, path, sends, sendsImage, answers, access, parameters = [] } =
     endpoint;
   const list = pagesOf(endpoint);
-  return `${operation}: { ${
+  const takesNone = pathNames(path).length === 0 && sends === undefined &&
+    !sendsImage && !parameters.some((one) => one.in !== "header");
+  return `${name}: { ${takesNone ? "inputless: true, " : ""}${
     method === "GET" ? "" : `method: "${method}", `
   }path: "${path}"${sends === undefined ? "" : `, sends: "${sends.root}"`}${
     sendsImage ? ', sendsFile: "image"' : ""
@@ -367,22 +435,77 @@ const OPERATIONS_HEAD = `/**
  * The operations of the interface: signatures and paths. ${WRITTEN}
  */
 import type { CallOptions, Encoded } from "./connection.ts";
-import type { Operation } from "./operation.ts";
+import type { List } from "./list.ts";
+import type { OperationTable } from "./operation.ts";
 `;
+
+/** A method of a client. */
+interface Call {
+  noun: string;
+  verb: string;
+  endpoint: Endpoint;
+}
+
+/** The methods of a client in the order of the table of endpoints. */
+function callsOf(kind: ClientKind): Call[] {
+  return ENDPOINTS.flatMap((endpoint) => {
+    const { operation } = endpoint;
+    const call = CALLS[operation];
+    if (call === undefined) {
+      throw new Error(
+        `${operation} has no name in tests/contracts/client_calls.ts.`,
+      );
+    }
+    const { clients, name } = call;
+    const [noun, verb] = name.split(".");
+    return clients.includes(kind) ? [{ noun, verb, endpoint }] : [];
+  });
+}
+
+/** Methods by noun, each written by `write`. */
+function byNoun(
+  calls: readonly Call[],
+  write: (call: Call) => string,
+  separator: string,
+): string {
+  return [...Map.groupBy(calls, ({ noun }) => noun)]
+    .map(([noun, own]) => `${noun}: { ${own.map(write).join(separator)} }`)
+    .join(separator === ", " ? ", " : ";\n");
+}
+
+/** The signatures and the table of one client. */
+function clientOperations(kind: ClientKind, declarations: Declarations) {
+  const calls = callsOf(kind);
+  const name = pascal(kind);
+  const methods = byNoun(
+    calls,
+    ({ verb, endpoint }) => method(verb, endpoint, declarations),
+    "\n\n",
+  );
+  const xmlMethods = byNoun(
+    calls,
+    ({ verb, endpoint }) => xmlMethod(verb, endpoint, declarations),
+    "\n",
+  );
+  const rows = byNoun(calls, ({ verb, endpoint }) => row(verb, endpoint), " ")
+    .replaceAll("};\n", "},\n");
+  return [
+    `/** The operations of a client for ${kind}s, by noun. */\n` +
+    `export interface ${name}Operations { ${methods} }`,
+    `/** The same operations; their answers are the text of the XML. */\n` +
+    `export interface ${name}XmlOperations { ${xmlMethods} }`,
+    `export const ${kind.toUpperCase()}_OPERATIONS: OperationTable<${name}Operations> = { ${rows} };`,
+  ];
+}
 
 /** The generated modules by name, in the layout of `deno fmt`. */
 export async function clientModules(): Promise<Record<string, string>> {
   const declarations = new Declarations();
-  const methods = ENDPOINTS.map((one) => method(one, declarations));
-  const rows = ENDPOINTS.map(row);
+  const clients = (["seller", "operator"] as const)
+    .flatMap((kind) => clientOperations(kind, declarations));
+  const named = ENDPOINTS.flatMap((one) => operationTypes(one, declarations));
   declarations.type(DOCUMENTS.delivered_event);
   declarations.type(ANSWERS.error[0].shape);
-  const lists = ENDPOINTS.flatMap((endpoint) => {
-    const list = pagesOf(endpoint);
-    return list === null ? [] : [
-      `${endpoint.operation}: ${declarations.type(itemsOf(list.shape).shape)};`,
-    ];
-  });
   const types = [
     ...WORDS.map(([name, words]) =>
       `export type ${name} = ${
@@ -392,12 +515,8 @@ export async function clientModules(): Promise<Record<string, string>> {
     ...declarations.texts.values(),
   ].join("\n\n");
   const operations = [
-    "/** Every operation, by name. */\n" +
-    `export interface Operations { ${methods.join("\n\n")} }`,
-    "/** What the lists hold that come in pages. */\n" +
-    `export interface Entries { ${lists.join("\n")} }`,
-    "export const OPERATIONS: Readonly<Record<keyof Operations, Operation>> = {\n" +
-    rows.join("\n") + "\n};",
+    ...named,
+    ...clients,
   ].join("\n\n");
   return {
     "types.ts": await formatted(TYPES_HEAD + types),

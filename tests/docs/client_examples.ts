@@ -18,29 +18,29 @@ const products: SentProduct[] = [{
   images: [{ url: "http://127.0.0.1:8081/images/good/mug.png", alt: "front" }],
 }];
 
-const upload = await client.uploadProducts({ products });
-const transaction = await client.waitFor(upload);
+const upload = await client.uploads.create({ products });
+const transaction = await client.uploads.waitFor(upload);
 console.log(transaction.status, transaction.products.created);
 
-for await (const { progress } of client.follow(upload)) {
+for await (const { progress } of client.uploads.follow(upload)) {
   console.log(`${progress} %`);
 }
 
-import { ApiError } from "../../src/client/dist/client.js";
+import { InvalidRequestError } from "../../src/client/dist/client.js";
 
 try {
-  await client.uploadProducts({
+  await client.uploads.create({
     products: [{ sku: "MUG-2", gtin: "4006381333932" }],
   });
 } catch (error) {
-  if (!(error instanceof ApiError)) throw error;
+  if (!(error instanceof InvalidRequestError)) throw error;
   console.log(error.status, error.code);
   for (const { product, field, code } of error.details) {
     console.log(product, field, code);
   }
 }
 
-await client.uploadProducts({ products }, {
+await client.uploads.create({ products }, {
   idempotencyKey: "stock 2026-11-20",
   retryFor: 5 * 60_000,
   onRetry: (error) => console.error(error.message),
@@ -48,28 +48,28 @@ await client.uploadProducts({ products }, {
 });
 
 async function add(sku: string, more: number): Promise<number> {
-  await client.putAttribute({
+  await client.products.setAttribute({
     sku_or_id: sku,
     attribute: "quantity",
     value: `${more}`,
     change: true,
   });
-  const { product } = await client.getProduct({ sku_or_id: sku });
+  const { product } = await client.products.get({ sku_or_id: sku });
   return product.quantity ?? 0;
 }
 
 console.log(await add("MUG-1", 1), await add("MUG-1", -1));
 
-for await (const { sku, quantity } of client.all.listProducts({ q: "mug" })) {
+for await (const { sku, quantity } of client.products.list({ q: "mug" })) {
   console.log(sku, quantity);
 }
 
 let cursor: string | undefined;
-for await (const { events, next } of client.pages.listEvents()) {
+for await (const { events, next } of client.events.list().pages()) {
   for (const { trigger, data } of events) console.log(trigger, data);
   cursor = next;
 }
-const later = await client.listEvents({ after: cursor, wait: 0 });
+const later = await client.events.list({ after: cursor, wait: 0 });
 console.log(later.events.length);
 
 import { SignatureError, verifyWebhook } from "../../src/client/dist/client.js";
@@ -104,10 +104,12 @@ const url = "https://seller.example/hooks";
 const delivery = new Request(url, { method: "POST", headers, body });
 console.log((await receive(delivery)).status);
 
-const operator = createClient({
+import { createOperatorClient } from "../../src/client/dist/client.js";
+
+const operator = createOperatorClient({
   url: "http://127.0.0.1:8080",
   key: "operator",
 });
-for await (const { name, products } of operator.all.listSellers()) {
+for await (const { name, products } of operator.sellers.list()) {
   console.log(name, products);
 }

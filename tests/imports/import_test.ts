@@ -282,7 +282,7 @@ contract.test("an SKU that an earlier part changes cannot be named again", async
   await using app = await boot();
   await app.upload(product("OLD"));
   const { product: { id } } = await app.client()
-    .getProduct({ sku_or_id: "OLD" });
+    .products.get({ sku_or_id: "OLD" });
   const renamed = `<product><id>${id}</id><sku>NEW</sku></product>`;
   const document = `${renamed}\n${products(250)}\n${product("OLD")}\n${
     product("NEW")

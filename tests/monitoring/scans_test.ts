@@ -99,16 +99,16 @@ Deno.test("reviews are found by their state, place or id", async () => {
   await using app = await boot({
     config: { databaseUrl: null, operatorKey: "op" },
   });
-  const operator = app.client({ key: "op" });
-  await operator.listReviews();
-  await operator.listReviews({ seller: "acme" });
-  await app.client().getRejectedProducts();
-  await operator.decideReviews({
+  const operator = app.operator({ key: "op" });
+  await operator.reviews.list();
+  await operator.reviews.list({ seller: "acme" });
+  await app.client().products.rejected();
+  await operator.reviews.decide({
     reviews: [{ product: app.sellerId, decision: "approved" }],
   }).catch(() => {});
   const set = { seller: "acme", seller_attribute: "review" } as const;
-  await operator.putSellerAttribute({ ...set, value: "new" });
-  await operator.putSellerAttribute({ ...set, value: "none" });
+  await operator.sellers.setAttribute({ ...set, value: "new" });
+  await operator.sellers.setAttribute({ ...set, value: "none" });
   // Counts of the backlog end at a limit; another test has them.
   const isSought = (sql: string) =>
     /\bWHERE\b.*\breview_state\b/s.test(sql) && !/AS counted$/.test(sql);

@@ -337,9 +337,9 @@ Deno.test("a seller that got hundreds of notices still gets new ones", async () 
     (_, n) => product(`P-${n}`),
   );
   assertEquals((await app.upload(all.join(""))).status, 200);
-  const operator = app.client({ key: OPERATOR_KEY });
-  const { reviews } = await operator.listReviews({ limit: all.length });
-  await operator.decideReviews({
+  const operator = app.operator({ key: OPERATOR_KEY });
+  const { reviews } = await operator.reviews.list({ limit: all.length });
+  await operator.reviews.decide({
     reviews: reviews.map(({ id }) => ({
       product: id,
       decision: "rejected",

@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { createHmac } from "node:crypto";
 import { openApp } from "../../src/app.ts";
-import { createClient } from "../../src/client/mod.ts";
+import { createClient, createOperatorClient } from "../../src/client/mod.ts";
 import { systemClock, systemDeps } from "../../src/deps.ts";
 import { imageHost } from "../../src/sandbox/image_host.ts";
 import { openSandbox } from "../../src/sandbox/sandbox.ts";
@@ -106,13 +106,13 @@ Deno.test("a sandbox shows its mails and offers reasons to reviewers", async () 
   });
   const url = app.url!;
   await sandbox.begin({ url, db: app.db });
-  const operator = createClient({ url, key: page.operatorKey });
-  const { reasons } = await operator.listReasons();
+  const operator = createOperatorClient({ url, key: page.operatorKey });
+  const { reasons } = await operator.reasons.list();
   assertEquals(reasons.map(({ code }) => code), [
     "logo_in_image",
     "wrong_category",
   ]);
-  await createClient({ url, key: page.sellerKey }).uploadProducts({
+  await createClient({ url, key: page.sellerKey }).uploads.create({
     products: [{
       sku: "A",
       title: "A",
@@ -120,7 +120,7 @@ Deno.test("a sandbox shows its mails and offers reasons to reviewers", async () 
       quantity: 1,
     }],
   });
-  await operator.putSellerAttribute({
+  await operator.sellers.setAttribute({
     seller: "demo",
     seller_attribute: "product_limit",
     value: "1",

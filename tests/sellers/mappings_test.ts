@@ -18,33 +18,33 @@ contract.test("mappings: one is kept, replaced, listed and deleted", async () =>
     ],
     values: [{ field: "currency", value: "SEK" }],
   };
-  await client.putMapping({ name: "price list", mapping });
-  await client.putMapping({
+  await client.mappings.put({ name: "price list", mapping });
+  await client.mappings.put({
     name: "a",
     mapping: { columns: [], values: [] },
   });
-  const { mappings } = await client.listMappings();
+  const { mappings } = await client.mappings.list();
   assertEquals(mappings.map(({ name }) => name), ["a", "price list"]);
-  const { mapping: read } = await client.getMapping({ name: "price list" });
+  const { mapping: read } = await client.mappings.get({ name: "price list" });
   const { updated_at, ...content } = read;
   assertEquals(content, { name: "price list", ...mapping });
   assert(!Number.isNaN(Date.parse(updated_at)));
 
   clock.advance(1_000);
-  await client.putMapping({
+  await client.mappings.put({
     name: "a",
     mapping: { ...mapping, values: [] },
   });
-  const { mapping: replaced } = await client.getMapping({ name: "a" });
+  const { mapping: replaced } = await client.mappings.get({ name: "a" });
   assertEquals(replaced.columns, mapping.columns);
   assertEquals(Date.parse(replaced.updated_at), clock.now());
   const other = app.client({ key: await app.addSeller("other") });
-  assertEquals((await other.listMappings()).mappings, []);
-  await other.putMapping({ name: "a", mapping: { columns: [], values: [] } });
-  await other.deleteMapping({ name: "a" });
-  assertEquals((await client.getMapping({ name: "a" })).mapping, replaced);
+  assertEquals((await other.mappings.list()).mappings, []);
+  await other.mappings.put({ name: "a", mapping: { columns: [], values: [] } });
+  await other.mappings.delete({ name: "a" });
+  assertEquals((await client.mappings.get({ name: "a" })).mapping, replaced);
 
-  await client.deleteMapping({ name: "a" });
+  await client.mappings.delete({ name: "a" });
   assertEquals((await app.call(`${PATH}/a`)).status, 404);
   assertEquals((await app.call(`${PATH}/a`, { method: "DELETE" })).status, 404);
 });
@@ -56,7 +56,7 @@ contract.test("mappings: their number and bytes are bounded", async () => {
   for (let i = 0; i < MAPPINGS_LIMIT; i++) {
     assertEquals((await put(`m${i}`)).status, 200);
   }
-  const { mappings } = await app.client().listMappings();
+  const { mappings } = await app.client().mappings.list();
   assertEquals(
     mappings.map(({ name }) => name),
     Array.from({ length: MAPPINGS_LIMIT }, (_, i) => `m${i}`).toSorted(),
@@ -66,7 +66,7 @@ contract.test("mappings: their number and bytes are bounded", async () => {
   assertStringIncludes(more.text, "quota_exceeded");
   assertEquals((await app.call(`${PATH}/one%20more`)).status, 404);
   const key = await app.addSeller("other");
-  await app.client({ key }).putMapping({
+  await app.client({ key }).mappings.put({
     name: "one more",
     mapping: { columns: [], values: [] },
   });
@@ -81,14 +81,14 @@ bothEngines.test("mappings: of four new ones at once, only those within the limi
   await using app = await boot();
   const client = app.client();
   const mapping = { columns: [], values: [] };
-  const put = (name: string) => client.putMapping({ name, mapping });
+  const put = (name: string) => client.mappings.put({ name, mapping });
   for (let n = 1; n < MAPPINGS_LIMIT; n++) await put(`m${n}`);
   for (let round = 0; round < 10; round++) {
     const names = ["a", "b", "c", "d"];
     const puts = await Promise.allSettled(names.map(put));
     const stored = names.filter((_, n) => puts[n].status === "fulfilled");
     assertEquals(stored.length, 1);
-    await client.deleteMapping({ name: stored[0] });
+    await client.mappings.delete({ name: stored[0] });
   }
 });
 

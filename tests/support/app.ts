@@ -5,6 +5,8 @@ import {
   type Client,
   type ClientOptions,
   createClient,
+  createOperatorClient,
+  type OperatorClient,
 } from "../../src/client/mod.ts";
 import type { Config } from "../../src/config.ts";
 import {
@@ -75,6 +77,11 @@ export class TestApp {
   /** A typed client, with the seller's key unless another one is given. */
   client(options: Partial<ClientOptions> = {}): Client {
     return createClient({ url: this.url, key: this.key, ...options });
+  }
+
+  /** A typed client with the operator's key of the tests. */
+  operator(options: Partial<ClientOptions> = {}): OperatorClient {
+    return createOperatorClient({ url: this.url, key: "operator", ...options });
   }
 
   /** Another seller's key. */

@@ -207,15 +207,15 @@ const TAGS = [
 
 /** A product waits that was changed after it was rejected. */
 async function reviewOne(app: TestApp): Promise<void> {
-  const operator = app.client({ key: "operator" });
+  const operator = app.operator();
   const place = { seller: "acme", seller_attribute: "review" } as const;
-  await operator.putSellerAttribute({ ...place, value: "changes" });
+  await operator.sellers.setAttribute({ ...place, value: "changes" });
   await app.upload(product("NEW", `<brand>${"long".repeat(20)}</brand>`));
-  const { reviews: [{ id }] } = await operator.listReviews();
+  const { reviews: [{ id }] } = await operator.reviews.list();
   const approved = { product: id, decision: "approved" } as const;
-  await operator.decideReviews({ reviews: [approved] });
+  await operator.reviews.decide({ reviews: [approved] });
   const rejected = { product: id, decision: "rejected", code: "c" } as const;
-  await operator.decideReviews({ reviews: [rejected] });
+  await operator.reviews.decide({ reviews: [rejected] });
   await app.call("/seller_api/products/NEW/attribute/title/Other", {
     method: "PUT",
   });

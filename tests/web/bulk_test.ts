@@ -117,7 +117,8 @@ browserTest(
     const { page } = tab;
     await app.upload(product("A"));
     const stored = async () =>
-      (await app.client().getProduct({ sku_or_id: "A" })).product.price!.amount;
+      (await app.client().products.get({ sku_or_id: "A" })).product.price!
+        .amount;
     const click = (name: string) =>
       page.getByRole("button", { name, exact: true }).click();
     await signIn(tab, app.url, app.key);
@@ -163,7 +164,11 @@ browserTest(
     assertEquals(await stored(), "19.9");
     await changes.click();
     await app.client()
-      .putAttribute({ sku_or_id: "A", attribute: "price", value: "2" });
+      .products.setAttribute({
+        sku_or_id: "A",
+        attribute: "price",
+        value: "2",
+      });
     await click("Undo this upload…");
     await undo.waitFor();
     assertEquals(await undo.locator("p, li").allInnerTexts(), [
@@ -198,7 +203,11 @@ browserTest(
     await app.upload(skus.map((sku) => product(sku)).join(""));
     for (const sku of skus.slice(2)) {
       await app.client()
-        .putAttribute({ sku_or_id: sku, attribute: "quantity", value: "9" });
+        .products.setAttribute({
+          sku_or_id: sku,
+          attribute: "quantity",
+          value: "9",
+        });
     }
     await signIn(tab, app.url, app.key);
     await page.getByRole("link", { name: "Products", exact: true }).click();
@@ -231,8 +240,8 @@ browserTest(
     await using tab = await openTab();
     const { page } = tab;
     const skus = Array.from({ length: 55 }, (_, i) => `P-${i + 10}`);
-    await app.client().waitFor(
-      await app.client().uploadProducts({
+    await app.client().uploads.waitFor(
+      await app.client().uploads.create({
         products: catalogue(
           ...skus.map((sku) => product(sku)),
           pictured("G", `${host.url}/gone/g.png`),
@@ -253,7 +262,7 @@ browserTest(
     await page.getByLabel("Value").fill("-10,5 %");
     await click("Preview for 55 products");
     await page.getByText("P-10: 199.00 SEK → 178.11 SEK").waitFor();
-    await app.client().putAttribute({
+    await app.client().products.setAttribute({
       sku_or_id: "P-12",
       attribute: "price",
       value: "1",
@@ -261,7 +270,7 @@ browserTest(
     await page.getByRole("button", { name: "Change 55 products" }).click();
     await page.getByText("54 products changed. 1 refused").waitFor();
     const prices = async () =>
-      (await app.client().listProducts({ limit: 4 })).products
+      (await app.client().products.list({ limit: 4 })).products
         .map(({ price }) => price!.amount);
     assertEquals(await prices(), ["178.11", "178.11", "1", "178.11"]);
     await page.getByRole("link", { name: "See or undo the change" }).click();
@@ -279,7 +288,7 @@ browserTest(
     await page.getByText("Delete P-10, P-11, P-12 and 7 more for good?")
       .waitFor();
     const client = app.client();
-    const stored = await client.listProducts({ limit: 250 });
+    const stored = await client.products.list({ limit: 250 });
     const { id } = stored.products.find(({ sku }) => sku === "P-13")!;
     await page.route(
       `**/products/${id}`,
@@ -298,7 +307,7 @@ browserTest(
     await page.getByText("9 products deleted. 1 could not be deleted.")
       .waitFor();
     await page.getByRole("status").getByText("P-13").waitFor();
-    const { products: left } = await client.listProducts({ limit: 250 });
+    const { products: left } = await client.products.list({ limit: 250 });
     assertEquals(left.length, 47);
 
     // Continues with the keyboard, where the focus was.
@@ -310,8 +319,8 @@ browserTest(
     const saved = page.waitForEvent("download");
     await click("Save 9 deleted products as a file");
     const file = await Deno.readTextFile(await (await saved).path());
-    await client.uploadProducts({ products: file });
-    const { products: again } = await client.listProducts({ limit: 250 });
+    await client.uploads.create({ products: file });
+    const { products: again } = await client.products.list({ limit: 250 });
     // All of it but what the former products alone have lived through.
     const known = (all: readonly Product[]) =>
       all.map((
@@ -334,7 +343,7 @@ browserTest(
     await click("Retry 1 failed image");
     await page.getByText("complete", { exact: true }).waitFor();
     const { product: fetched } = await app.client()
-      .getProduct({ sku_or_id: "G" });
+      .products.get({ sku_or_id: "G" });
     assertEquals(fetched.images?.map(({ status }) => status), ["stored"]);
     assertEquals(tab.faults, []);
   },

@@ -68,10 +68,10 @@ browserTest(
     }
     await form.getByRole("button", { name: "Create the product" }).click();
     await until(async () =>
-      (await app.client().listProducts()).products.length > 0
+      (await app.client().products.list()).products.length > 0
     );
     const { transactions: [{ transaction_id }] } = await app.client()
-      .listTransactions();
+      .uploads.list();
     await form.goto(`${app.url}/#/uploads/${transaction_id}`);
     await form.getByText("1 warning: these products are stored").waitFor();
     await form.getByLabel("Results").waitFor();

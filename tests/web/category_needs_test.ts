@@ -71,7 +71,7 @@ Deno.test("a missing attribute is reported at its cell", async () => {
   });
   assertEquals(put.status, 200, put.text);
   const client = app.client();
-  const error = await client.uploadProducts({
+  const error = await client.uploads.create({
     products: [{
       sku: "A",
       title: "Mug",

@@ -40,13 +40,13 @@ browserTest(
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await row.getByText("372 38 Lund, SE").waitFor();
 
-    const [stored] = (await app.client().listProducts()).products;
+    const [stored] = (await app.client().products.list()).products;
     await page.goto(`${app.url}/#/products/${stored.id}`);
     await page.getByLabel("Manufacturer contact").selectOption("kockums");
     await page.getByLabel("Safety text").fill("Keep away from fire.");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await until(async () => {
-      const { product } = await app.client().getProduct({ sku_or_id: "A" });
+      const { product } = await app.client().products.get({ sku_or_id: "A" });
       return product.manufacturer === "kockums" &&
         product.safety_text === "Keep away from fire.";
     }, "the saved product");

@@ -814,7 +814,7 @@ for (const one of EXPORTS) {
       const clicks = await store(tab.page, one, images);
       const isKnown = one.currency === undefined && one.choose === undefined;
       if (isKnown) assertEquals(clicks, 3);
-      const { products } = await app.client().listProducts();
+      const { products } = await app.client().products.list();
       assertEquals(
         Object.fromEntries(
           products.map((product) => [product.sku, written(product, images)]),

@@ -64,7 +64,7 @@ browserTest(
   "the page: a key that lacks scopes can sign in",
   async (openTab) => {
     await using app = await boot(OPERATOR);
-    const { key } = await app.client().addOwnKey({
+    const { key } = await app.client().keys.create({
       key: { scopes: ["products"] },
     });
     await using tab = await openTab();

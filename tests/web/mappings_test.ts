@@ -15,12 +15,12 @@ const HEADER = ["SKU", "Price"];
 async function fill(client: Client): Promise<void> {
   for (let i = 0; i < MAPPINGS_LIMIT; i++) {
     const mapping = { columns: [], values: [] };
-    await client.putMapping({ name: `m${i}`, mapping });
+    await client.mappings.put({ name: `m${i}`, mapping });
   }
 }
 
 async function namesIn(client: Client): Promise<Set<string>> {
-  const { mappings } = await client.listMappings();
+  const { mappings } = await client.mappings.list();
   return new Set(mappings.map(({ name }) => name));
 }
 
@@ -51,10 +51,13 @@ Deno.test("stored mappings: other errors delete none", async () => {
   });
   const cannotWrite = {
     ...client,
-    putMapping: () =>
-      client.getMapping({ name: "absent" }) as unknown as ReturnType<
-        Client["putMapping"]
-      >,
+    mappings: {
+      ...client.mappings,
+      put: () =>
+        client.mappings.get({ name: "absent" }) as unknown as ReturnType<
+          Client["mappings"]["put"]
+        >,
+    },
   };
   await keepChosen(cannotWrite, HEADER, NOTHING_CHOSEN);
   assertEquals(await namesIn(client), before);

@@ -11,7 +11,7 @@ Deno.test("corrected products replace no others unasked", async () => {
   await using app = await boot();
   await app.upload(product("B") + product("D"));
   const client = app.client();
-  const { import_id } = await client.beginImport({
+  const { import_id } = await client.imports.create({
     products: `<products>${
       ["A", "B", "C", "D"].map((sku) => `<product><sku>${sku}</sku></product>`)
         .join("")
@@ -20,8 +20,8 @@ Deno.test("corrected products replace no others unasked", async () => {
     accept: "valid",
     show: "former",
   });
-  for await (const _ of client.follow({ import_id })) continue;
-  const { results } = await client.getImportResults({ import_id });
+  for await (const _ of client.imports.follow({ import_id })) continue;
+  const { results } = await client.imports.results({ import_id });
   const held = skuObjections({
     skusInFile: new Set(["C", "D"]),
     stored: new Map([["A", "row 7"]]),

@@ -290,7 +290,7 @@ test("a document in JSON is checked, corrected, saved and stored", async (openTa
   await page.getByRole("button", { name: "Check again" }).click();
   await page.getByRole("button", { name: "Upload 2 products" }).click();
   await page.getByText("complete", { exact: true }).waitFor();
-  const { product } = await app.client().getProduct({ sku_or_id: "J-2" });
+  const { product } = await app.client().products.get({ sku_or_id: "J-2" });
   assertEquals(product.quantity, 3);
   assertEquals(tab.faults, []);
 });
@@ -384,9 +384,9 @@ test("a failing webhook is shown as failing, recovers, and gets its own secret",
   await using tab = await openTab();
   const { page } = tab;
   const trigger = "order_created";
-  await app.client({ key: "operator" })
-    .ingestEvent({ event: { seller: "acme", trigger, reference: "1" } });
-  await app.client().createWebhook({ webhook: { trigger, url: sink.url() } });
+  await app.operator()
+    .events.create({ event: { seller: "acme", trigger, reference: "1" } });
+  await app.client().webhooks.create({ webhook: { trigger, url: sink.url() } });
   sink.answering = () => new Response(null, { status: 500 });
   await signIn(tab, app.url, app.key);
   await page.getByRole("link", { name: "Webhooks" }).click();
@@ -682,13 +682,13 @@ test("products changed since a file was checked are shown, and nothing is stored
     "changed 0",
     "unchanged 1",
   ]);
-  const { products } = await app.client().listProducts();
+  const { products } = await app.client().products.list();
   assertEquals(products.map(({ sku }) => sku), ["A-2"]);
   // A change without effect blocks nothing.
   await app.upload(product("Z"));
   await send.click();
   await page.getByText("complete", { exact: true }).waitFor();
-  assertEquals((await app.client().listProducts()).products.length, 3);
+  assertEquals((await app.client().products.list()).products.length, 3);
   assertEquals(tab.faults, []);
 });
 
@@ -1029,7 +1029,7 @@ test("an upload whose answer is lost is not repeated", async (openTab) => {
   await answered.promise;
   await page.getByRole("heading", { name: "catalogue.xml" }).waitFor();
   await page.getByText("downloading images").waitFor();
-  const { imports } = await first.client().listImports();
+  const { imports } = await first.client().imports.list();
   assertEquals(imports.length, 1);
   await first.app.close();
 
@@ -1173,12 +1173,12 @@ test("the operator sees a seller's deliveries, and the failed ones by their addr
   await page.getByText("This seller has no webhook").waitFor();
   const client = app.client();
   const trigger = "order_paid";
-  await client.createWebhook({ webhook: { trigger, url: sink.url() } });
-  await app.client({ key: "operator" }).ingestEvent({
+  await client.webhooks.create({ webhook: { trigger, url: sink.url() } });
+  await app.operator().events.create({
     event: { seller: "acme", trigger, reference: "1001" },
   });
   await until(async () => {
-    const { deliveries } = await client.listDeliveries({ trigger });
+    const { deliveries } = await client.deliveries.list({ trigger });
     return deliveries[0].state === "held";
   });
   await page.getByRole("button", { name: "Refresh" }).click();

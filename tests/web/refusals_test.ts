@@ -64,7 +64,7 @@ browserTest(
     assertEquals(await page.locator("#field-price").isDisabled(), true);
     assertEquals(await page.locator("main button:enabled").count(), 0);
     const { audit: [{ who, action, seller }] } = await app
-      .client({ key: "operator" }).listAudit();
+      .operator().audit.list();
     assertEquals([who, action, seller], ["environment", "seller view", "acme"]);
     assertEquals(tab.faults, []);
   },

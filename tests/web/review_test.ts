@@ -15,7 +15,7 @@ async function start(): Promise<TestApp> {
   const app = await boot({
     config: { roles: ["api", "images", "webhooks"], operatorKey: KEY },
   });
-  await app.client({ key: KEY }).putSellerAttribute({
+  await app.operator({ key: KEY }).sellers.setAttribute({
     seller: "acme",
     seller_attribute: "review",
     value: "changes",
@@ -30,7 +30,7 @@ async function skusIn(
 ): Promise<string[]> {
   const skus: string[] = [];
   for await (
-    const { sku } of app.client().all.listProducts({ review: state })
+    const { sku } of app.client().products.list({ review: state })
   ) {
     skus.push(sku!);
   }
@@ -42,13 +42,13 @@ browserTest(
   async (openTab) => {
     await using host = new ImageHost();
     await using app = await start();
-    const operator = app.client({ key: KEY });
+    const operator = app.operator({ key: KEY });
     const uploaded = await app.upload(
       pictured("A", `${host.url}/good/a.png`) + product("B") + product("C"),
     );
     await app.status(uploaded, "?wait=10");
-    const { reviews: [first] } = await operator.listReviews();
-    await operator.decideReviews({
+    const { reviews: [first] } = await operator.reviews.list();
+    await operator.reviews.decide({
       reviews: [{ product: first.id, decision: "approved" }],
     });
     await app.call("/seller_api/products/A/attribute/title/Other", {
@@ -64,7 +64,7 @@ browserTest(
       "logo | images | A logo | or a name\n\n title | title\nother",
     );
     await page.getByRole("button", { name: "Save reasons" }).click();
-    const kept = async () => (await operator.listReasons()).reasons;
+    const kept = async () => (await operator.reasons.list()).reasons;
     await until(async () => (await kept()).length === 3);
     assertEquals(await kept(), [
       { code: "logo", field: "images", message: "A logo | or a name" },

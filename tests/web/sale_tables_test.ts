@@ -139,7 +139,7 @@ Deno.test("a saved table has the sales, and is accepted unchanged", async () => 
     product("A", sale(`<from>${day(1)}</from>`, day(5))) +
       product("B", sale("", day(5))) + product("C"),
   );
-  const { products } = await app.client().listProducts();
+  const { products } = await app.client().products.list();
   const csv = await (await catalogueFile(products, "csv")).text();
   const answer = await app.call("/seller_api/bulk_products?v=1.1", {
     method: "POST",

@@ -121,7 +121,7 @@ test("a price beyond the seller's limit is stored only if confirmed", async (ope
   const limit = "/operator_api/sellers/acme/attribute/price_jump/50";
   await app.call(limit, { method: "PUT", key: "op" });
   const stored = async (sku: string) =>
-    (await app.client().getProduct({ sku_or_id: sku })).product.price!.amount;
+    (await app.client().products.get({ sku_or_id: sku })).product.price!.amount;
   await signIn(tab, app.url, app.key);
   const rows = ["M-5;Mug;900,00;3;", "M-6;Bowl;950,00;7;"];
   const retitled = product("M-5").replace(
@@ -204,7 +204,7 @@ test("a row that would turn a stored product into another one is confirmed first
   await click(page, "Store 3, leave out 1");
   await page.getByText("complete", { exact: true }).waitFor();
   const titles = async () =>
-    (await app.client().listProducts()).products.map(({ title }) => title);
+    (await app.client().products.list()).products.map(({ title }) => title);
   assertEquals(await titles(), ["Mug", "Spoon", "Small mug", "Cup"]);
 
   // All at once if there are many.
@@ -239,7 +239,7 @@ test("an SKU that differs from a stored one only in capital letters is confirmed
   await click(page, "It is correct: add MUG-1");
   await click(page, "Upload 2 products");
   await page.getByText("complete", { exact: true }).waitFor();
-  assertEquals((await app.client().listProducts()).products.length, 3);
+  assertEquals((await app.client().products.list()).products.length, 3);
 
   // The same for more than are looked up one by one.
   await page.getByRole("link", { name: "Upload", exact: true }).click();
@@ -349,7 +349,7 @@ test("an SKU that lost its zeros or has an invisible character, and a price many
   await click(page, "Store 1, leave out 3");
   await page.getByText("complete", { exact: true }).waitFor();
   const priceOf = async (sku: string) =>
-    (await app.client().getProduct({ sku_or_id: sku })).product.price;
+    (await app.client().products.get({ sku_or_id: sku })).product.price;
   assertEquals((await priceOf("A"))?.amount, "199");
   assertEquals((await priceOf("B"))?.amount, "209");
   assertEquals((await priceOf("C"))?.currency, "SEK");
@@ -393,7 +393,7 @@ test("whether a value is rows or one text is answered before anything is sent", 
   await check.click();
   await click(page, "Upload 4 products");
   await page.getByText("complete", { exact: true }).waitFor();
-  const { products } = await app.client().listProducts();
+  const { products } = await app.client().products.list();
   assertEquals(
     products.map(({ title }) => title),
     ['"TV', "Cup", 'TV 24"', '19" TV'],
@@ -418,7 +418,7 @@ test("the page asks for the encoding of a file, and it can be chosen", async (op
     await click(page, "Upload 1 product");
     await page.getByText("complete", { exact: true }).waitFor();
     await page.getByRole("link", { name: "Upload", exact: true }).click();
-    const { products } = await app.client().listProducts();
+    const { products } = await app.client().products.list();
     return products.at(-1)!.title;
   };
   // "Łyżka żółta" in Windows-1250.
@@ -460,7 +460,7 @@ test("a long table continues without the page, and has one row and one undo", as
   await using tab = await openTab();
   const { page } = tab;
   const total = async () =>
-    (await Array.fromAsync(app.client().all.listProducts())).length;
+    (await Array.fromAsync(app.client().products.list())).length;
   await signIn(tab, app.url, app.key);
   const rows = Array.from({ length: 1_200 }, (_, i) => `S-${i};Mug;9,50;${i};`);
   await choose(page, csv(...rows), "stock.csv");
@@ -510,7 +510,7 @@ test("after a reload while a table is sent, the page shows its outcome", async (
   };
   await interrupt(false);
   await page.getByText("so nothing was stored").waitFor();
-  assertEquals((await app.client().listProducts()).products, []);
+  assertEquals((await app.client().products.list()).products, []);
 
   await interrupt(true);
   await page.getByRole("link", { name: "open it" }).click();
@@ -611,7 +611,7 @@ test("a seller's choice of columns is stored, and all rows may have one value", 
     assertStringIncludes(text, "<vat_rate>25</vat_rate>");
     assertStringIncludes(text, "<condition>used</condition>");
   }
-  const { mappings } = await app.client().listMappings();
+  const { mappings } = await app.client().mappings.list();
   assertEquals(mappings.length, 1);
 });
 
@@ -637,7 +637,7 @@ test("products are saved as a file, and nothing changes when it is uploaded", as
     mug + product("0012", `<images>${image("c", ' alt="c"')}</images>`)
       .replace("Title of 0012", "=1+1"),
   );
-  const { products: before } = await app.client().listProducts();
+  const { products: before } = await app.client().products.list();
   await signIn(tab, app.url, app.key);
   for (const kind of ["csv", "xlsx", "xml"]) {
     await page.getByRole("link", { name: "Products", exact: true }).click();
@@ -669,7 +669,7 @@ test("products are saved as a file, and nothing changes when it is uploaded", as
       .waitFor();
     await page.getByRole("button", { name: "Another file" }).click();
   }
-  const { products: after } = await app.client().listProducts();
+  const { products: after } = await app.client().products.list();
   assertEquals(after, before);
   assertEquals(tab.faults, []);
 });
@@ -888,7 +888,7 @@ test("in a list of prices an unknown SKU is the problem", async (openTab) => {
   await click(page, "It is correct: change C");
   await click(page, "Upload 5 products");
   await page.getByText("complete", { exact: true }).waitFor();
-  const { products } = await app.client().listProducts({});
+  const { products } = await app.client().products.list({});
   assertEquals(
     products.map(({ sku, title }) => [sku, title]).sort(),
     [
@@ -1054,7 +1054,7 @@ test("a tax as a fraction and the residue of formulas are not stored as they are
   await click(page, "Check again");
   await click(page, "Upload 2 products");
   await page.getByText("complete", { exact: true }).waitFor();
-  const { products } = await app.client().listProducts();
+  const { products } = await app.client().products.list();
   assertEquals(
     products.map(({ sku, brand, vat_rate }) => [sku, brand, vat_rate]),
     [["A", undefined, "19"], ["B", undefined, "19"]],

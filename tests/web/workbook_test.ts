@@ -277,7 +277,7 @@ test("a cell that spans several rows is the value of each", async (openTab) => {
   await click(page, "Check 3 products");
   await click(page, "Upload 3 products");
   await page.getByText("complete", { exact: true }).waitFor();
-  const { products } = await app.client().listProducts();
+  const { products } = await app.client().products.list();
   assertEquals(
     products.map(({ sku, brand }) => [sku, brand]),
     [["A", "Kockums"], ["B", "Kockums"], ["C", undefined]],
@@ -354,7 +354,7 @@ for (const [kind, made] of Object.entries(HIDING)) {
     await click(page, "Check 2 products");
     await click(page, "Upload 2 products");
     await page.getByText("complete", { exact: true }).waitFor();
-    const { products } = await app.client().listProducts();
+    const { products } = await app.client().products.list();
     assertEquals(
       products.map(({ sku, brand }) => [sku, brand]),
       [["A", undefined], ["C", undefined]],

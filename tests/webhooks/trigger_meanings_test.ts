@@ -12,12 +12,12 @@ const PATH = "/operator_api/triggers/order_paid";
 contract.test("triggers: the operator's description of a trigger is listed; others keep the service's", async () => {
   await using app = await boot(CONFIG);
   const client = app.client();
-  const before = (await client.listTriggers()).triggers;
+  const before = (await client.triggers.list()).triggers;
   assertEquals(before.map(({ name }) => name), [...TRIGGERS]);
   const put = (body: string) =>
     app.call(PATH, { method: "PUT", key: "op", body });
   assertEquals((await put(MEANING_EXAMPLE)).status, 200);
-  const after = (await client.listTriggers()).triggers;
+  const after = (await client.triggers.list()).triggers;
   assertEquals(after.filter(({ name }) => name === "order_paid"), [{
     name: "order_paid",
     about: "A customer has paid. Send the parcel within two days.",
@@ -27,7 +27,7 @@ contract.test("triggers: the operator's description of a trigger is listed; othe
     list.filter(({ name }) => name !== "order_paid");
   assertEquals(others(after), others(before));
   assertEquals((await put("<trigger><about/></trigger>")).status, 200);
-  assertEquals((await client.listTriggers()).triggers, before);
+  assertEquals((await client.triggers.list()).triggers, before);
   const long = await put(
     `<trigger><about>${"x".repeat(2_001)}</about><x/></trigger>`,
   );

@@ -174,6 +174,7 @@ export class RequestHandler {
       sellerNo: owner.no,
       at: deps.clock.now(),
       keyId: owner.keyId,
+      client_version: request.headers.get("x-client-version")?.slice(0, 60),
       client: exchange.client,
       route: route && `${route.method} ${route.path}`,
       dryRun: exchange.query.get(DRY_RUN.name) === "true",
@@ -372,6 +373,7 @@ export class RequestHandler {
     log[level](failure === null ? "request" : "request_refused", {
       request_id: exchange.requestId,
       client_request_id: request.headers.get("x-request-id")?.slice(0, 100),
+      client_version: request.headers.get("x-client-version")?.slice(0, 60),
       client: exchange.client,
       seller: (refused?.owner ?? owner ?? viewed)?.name,
       key: (refused?.owner ?? owner)?.keyId,

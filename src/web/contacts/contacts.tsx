@@ -47,7 +47,7 @@ const ROWS = 100;
 export function ContactsView({ client }: { client: Client }) {
   const [edited, setEdited] = useState<Contact | null>(null);
   const list = useRows<Contact>(async (after, signal) => {
-    const { contacts, next } = await client.listContacts(
+    const { contacts, next } = await client.contacts.list(
       { after, limit: ROWS },
       { signal },
     );
@@ -125,7 +125,7 @@ function ContactButtons({ client, contact, onEdit, onDeleted }: {
   const { busy, error, run } = useAction();
   const { name } = contact;
   const remove = async () => {
-    await client.deleteContact({ name });
+    await client.contacts.delete({ name });
     onDeleted();
   };
   return (
@@ -158,7 +158,7 @@ function ContactForm({ client, contact, onSaved, onCancel }: {
   );
   const save = async () => {
     const { name, ...fields } = texts;
-    await client.putContact({
+    await client.contacts.put({
       name: name.trim(),
       contact: {
         ...fields,

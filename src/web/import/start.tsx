@@ -72,7 +72,7 @@ function Interrupted({ client }: { client: Client }) {
   const [name, setName] = useState(nameOfFileBeingSent.get);
   const loaded = useLoaded(async (signal) => {
     if (name === null) return [];
-    const { imports } = await client.listImports(
+    const { imports } = await client.imports.list(
       { limit: PAGE_LIMIT.maximum },
       { signal },
     );

@@ -1,6 +1,11 @@
 /** The keys of a seller, for the seller and for the operator. */
 import { useState } from "preact/hooks";
-import type { Client, NewKey, SellerKey } from "../../client/mod.ts";
+import type {
+  AddOwnKeyInput,
+  Client,
+  NewKey,
+  SellerKey,
+} from "../../client/mod.ts";
 import { SCOPES } from "../../sellers/scopes.ts";
 import {
   ErrorNote,
@@ -19,7 +24,7 @@ import { replaceKey } from "../state/session.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
 type KeyDocument = Exclude<
-  Parameters<Client["addOwnKey"]>[0]["key"],
+  AddOwnKeyInput["key"],
   string
 >;
 
@@ -44,10 +49,10 @@ export function KeysView({ client }: { client: Client }) {
       <KeyList
         of={client}
         actions={{
-          list: (signal) => client.listOwnKeys({}, { signal }),
-          add: (key) => client.addOwnKey({ key }),
-          revoke: (key_id) => client.revokeOwnKey({ key_id }),
-          rotate: (key_id) => client.rotateOwnKey({ key_id }),
+          list: (signal) => client.keys.list({ signal }),
+          add: (key) => client.keys.create({ key }),
+          revoke: (key_id) => client.keys.revoke({ key_id }),
+          rotate: (key_id) => client.keys.rotate({ key_id }),
         }}
       />
     </>

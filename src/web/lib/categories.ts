@@ -8,7 +8,7 @@ export async function fetchCategory(
   signal?: AbortSignal,
 ): Promise<Category | null> {
   try {
-    return (await client.getCategory({ category }, { signal })).category;
+    return (await client.categories.get({ category }, { signal })).category;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;
@@ -21,7 +21,7 @@ export async function hasCategories(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { categories: { category = [] } } = await client
-    .listCategories({ limit: 1 }, { signal });
+    .categories.list({ limit: 1 }, { signal });
   return category.length > 0;
 }
 

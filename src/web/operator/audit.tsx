@@ -1,5 +1,5 @@
 /** For the operator: the changes that operators made. */
-import type { AuditEntry, Client } from "../../client/mod.ts";
+import type { AuditEntry, OperatorClient } from "../../client/mod.ts";
 import { Moment, Title } from "../ui/components.tsx";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -12,9 +12,11 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { label: "Detail", classes: "break", cell: ({ detail }) => detail },
 ];
 
-export function AuditView({ client }: { client: Client }) {
+export function AuditView({ client }: { client: OperatorClient }) {
   const list = useRows(async (after, signal) => {
-    const { audit: rows, next } = await client.listAudit({ after }, { signal });
+    const { audit: rows, next } = await client.audit.list({ after }, {
+      signal,
+    });
     return { rows, next };
   }, [client]);
   return (

@@ -1,6 +1,10 @@
 /** For the operator: the marketplace's categories and their rules. */
 import { useState } from "preact/hooks";
-import { ApiError, type Category, type Client } from "../../client/mod.ts";
+import {
+  ApiError,
+  type Category,
+  type OperatorClient,
+} from "../../client/mod.ts";
 import { UnlessViewing } from "../ui/changing.tsx";
 import { plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
@@ -21,12 +25,12 @@ const COLUMNS: readonly Column<Category>[] = [
   },
 ];
 
-export function CategoriesView({ client }: { client: Client }) {
+export function CategoriesView({ client }: { client: OperatorClient }) {
   const [q, setQ] = useState("");
   const [isClosed, setClosed] = useState(false);
   const list = useRows(async (after, signal) => {
     const { categories, next } = await client
-      .listAllCategories({ q, after }, { signal });
+      .categories.list({ q, after }, { signal });
     setClosed(categories.closed ?? false);
     return { rows: categories.category ?? [], next };
   }, [client, q]);
@@ -69,7 +73,9 @@ export function CategoriesView({ client }: { client: Client }) {
 }
 
 /** Uploads a list of categories: first a check of the file, then the change. */
-function PutList({ client, onPut }: { client: Client; onPut: () => void }) {
+function PutList(
+  { client, onPut }: { client: OperatorClient; onPut: () => void },
+) {
   const [file, setFile] = useState<Blob | null>(null);
   const [step, setStep] = useState<"chosen" | "checked" | "put">("chosen");
   const { busy, error, run } = useAction();
@@ -80,7 +86,7 @@ function PutList({ client, onPut }: { client: Client; onPut: () => void }) {
       ? "application/json"
       : "text/xml";
     const categories = new Blob([text], { type });
-    await client.putCategories({ categories, dry_run });
+    await client.categories.put({ categories, dry_run });
     setStep(dry_run ? "checked" : "put");
     if (!dry_run) onPut();
   };

@@ -4,10 +4,10 @@ import { every } from "../lib/browser.ts";
 import { HourChart } from "../ui/chart.tsx";
 import type {
   Backlog,
-  Client,
   Disk,
   FailingWebhook,
   Hour,
+  OperatorClient,
   Queue,
 } from "../../client/mod.ts";
 import {
@@ -25,9 +25,9 @@ import { type Column, Table } from "../ui/table.tsx";
 
 const REFRESH_MS = 10_000;
 
-export function OperatorView({ client }: { client: Client }) {
+export function OperatorView({ client }: { client: OperatorClient }) {
   const status = useLoaded(
-    (signal) => client.getStatus({}, { signal }),
+    (signal) => client.status.get({ signal }),
     [client],
   );
   useEffect(() => every(REFRESH_MS, status.reload), [client]);

@@ -5,7 +5,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type {
-  Client,
+  OperatorClient,
   ProductImage,
   ReviewedProduct,
 } from "../../client/mod.ts";
@@ -43,14 +43,14 @@ type ListedReason = Reason & { code: string };
 
 type Outcome = "approved" | "rejected" | Error;
 
-export function ReviewsView({ client }: { client: Client }) {
+export function ReviewsView({ client }: { client: OperatorClient }) {
   const list = useRows(async (after, signal) => {
     const { reviews: rows, next } = await client
-      .listReviews({ after, limit: PAGE }, { signal });
+      .reviews.list({ after, limit: PAGE }, { signal });
     return { rows, next };
   }, [client]);
   const reasons = useLoaded(
-    async (signal) => (await client.listReasons({}, { signal })).reasons,
+    async (signal) => (await client.reasons.list({ signal })).reasons,
     [client],
   );
   const [at, setAt] = useState(0);
@@ -77,7 +77,7 @@ export function ReviewsView({ client }: { client: Client }) {
     step(1);
     const { id, changed_at } = product;
     try {
-      await client.decideReviews({
+      await client.reviews.decide({
         reviews: [{ product: id, decision, changed_at, ...reason }],
       });
     } catch (failure) {
@@ -172,7 +172,7 @@ export function ReviewsView({ client }: { client: Client }) {
             <ReasonsForm
               known={known}
               onSave={async (list) => {
-                await client.putReasons({ reasons: list });
+                await client.reasons.put({ reasons: list });
                 reasons.reload();
               }}
             />

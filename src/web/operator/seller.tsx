@@ -2,7 +2,7 @@
  * For the operator: one seller with its limits, keys, deliveries and refusals.
  */
 import { useState } from "preact/hooks";
-import type { Client, Seller } from "../../client/mod.ts";
+import type { OperatorClient, Seller } from "../../client/mod.ts";
 import {
   ErrorNote,
   Figure,
@@ -31,7 +31,9 @@ import { Refusals } from "../uploads/refusals.tsx";
 import { SellerDeliveries } from "./seller_deliveries.tsx";
 import { OneFieldForm, StatusButton, ViewLink } from "./sellers.tsx";
 
-export function SellerView({ client, id }: { client: Client; id: string }) {
+export function SellerView(
+  { client, id }: { client: OperatorClient; id: string },
+) {
   const loaded = useLoaded(
     (signal) => loadSeller(client, id, signal),
     [client, id],
@@ -83,11 +85,11 @@ export function SellerView({ client, id }: { client: Client; id: string }) {
 
 /** The seller with this id; throws if there is none. */
 async function loadSeller(
-  client: Client,
+  client: OperatorClient,
   id: string,
   signal: AbortSignal,
 ): Promise<Seller> {
-  const { sellers } = await client.listSellers({ seller: id }, { signal });
+  const { sellers } = await client.sellers.list({ seller: id }, { signal });
   return sellers[0];
 }
 
@@ -117,7 +119,7 @@ function Figures({ seller }: { seller: Seller }) {
 type Setting = LimitName | "email" | "review";
 
 function Settings({ client, seller, onChanged }: {
-  client: Client;
+  client: OperatorClient;
   seller: Seller;
   onChanged: () => void;
 }) {
@@ -134,7 +136,7 @@ function Settings({ client, seller, onChanged }: {
     for (const seller_attribute of Object.keys(texts) as Setting[]) {
       const value = texts[seller_attribute]!.trim();
       const change = { seller: seller.id, seller_attribute, value };
-      await client.putSellerAttribute(change);
+      await client.sellers.setAttribute(change);
     }
     setTexts({});
     onChanged();
@@ -192,7 +194,7 @@ const POLICIES: Readonly<Record<ReviewPolicy, string>> = {
 };
 
 function Keys({ client, seller: { id: seller } }: {
-  client: Client;
+  client: OperatorClient;
   seller: Seller;
 }) {
   return (
@@ -201,9 +203,9 @@ function Keys({ client, seller: { id: seller } }: {
       <KeyList
         of={seller}
         actions={{
-          list: (signal) => client.listSellerKeys({ seller }, { signal }),
-          add: (key) => client.addSellerKey({ seller, key }),
-          revoke: (key_id) => client.revokeKey({ key_id }),
+          list: (signal) => client.keys.list({ seller }, { signal }),
+          add: (key) => client.keys.create({ seller, key }),
+          revoke: (key_id) => client.keys.revoke({ key_id }),
         }}
       />
     </section>
@@ -211,12 +213,14 @@ function Keys({ client, seller: { id: seller } }: {
 }
 
 /** A form that removes the seller after its name has been typed. */
-function Removal({ client, seller }: { client: Client; seller: Seller }) {
+function Removal(
+  { client, seller }: { client: OperatorClient; seller: Seller },
+) {
   const remove = async (name: string) => {
     if (name !== seller.name) {
       throw new Error(`This seller's name is ${seller.name}.`);
     }
-    await client.removeSeller({ seller: seller.id });
+    await client.sellers.delete({ seller: seller.id });
     goTo("sellers");
   };
   return (

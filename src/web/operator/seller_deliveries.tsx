@@ -1,7 +1,11 @@
 /**
  * For the operator: the deliveries of one seller. The filter is in the address.
  */
-import type { Client, LoggedDelivery, Seller } from "../../client/mod.ts";
+import type {
+  LoggedDelivery,
+  OperatorClient,
+  Seller,
+} from "../../client/mod.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { HandbookLink, Moment, State } from "../ui/components.tsx";
 import { goTo, linkTo, route } from "../state/route.ts";
@@ -72,14 +76,14 @@ function LastAnswer({ delivery }: { delivery: LoggedDelivery }) {
 }
 
 export function SellerDeliveries({ client, seller }: {
-  client: Client;
+  client: OperatorClient;
   seller: Seller;
 }) {
   const wanted = useStore(route).query.get("state");
   const state = STATES.find((each) => each === wanted);
   const list = useRows(async (after, signal) => {
     const { deliveries: rows, next } = await client
-      .listSellerDeliveries({ seller: seller.id, state, after }, { signal });
+      .deliveries.list({ seller: seller.id, state, after }, { signal });
     return { rows, next };
   }, [client, seller.id, state]);
   return (

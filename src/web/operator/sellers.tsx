@@ -1,6 +1,6 @@
 /** For the operator: all sellers, and a form for a new one. */
 import { useState } from "preact/hooks";
-import type { Client, NewSeller, Seller } from "../../client/mod.ts";
+import type { NewSeller, OperatorClient, Seller } from "../../client/mod.ts";
 import {
   ErrorNote,
   Form,
@@ -39,10 +39,10 @@ const COLUMNS: readonly Column<Seller>[] = [
   { label: "Added", cell: ({ created_at }) => <Moment iso={created_at} /> },
 ];
 
-export function SellersView({ client }: { client: Client }) {
+export function SellersView({ client }: { client: OperatorClient }) {
   const list = useRows(async (after, signal) => {
     const { sellers: rows, next } = await client
-      .listSellers({ after }, { signal });
+      .sellers.list({ after }, { signal });
     return { rows, next };
   }, [client]);
   const columns: readonly Column<Seller>[] = [...COLUMNS, {
@@ -78,14 +78,14 @@ export function ViewLink({ name }: { name: string }) {
 
 /** Suspends an active seller, or reactivates it. */
 export function StatusButton({ client, seller: { id, status }, onChanged }: {
-  client: Client;
+  client: OperatorClient;
   seller: Seller;
   onChanged: () => void;
 }) {
   const { busy, error, run } = useAction();
   const set = (value: string) =>
     run(async () => {
-      await client.putSellerAttribute({
+      await client.sellers.setAttribute({
         seller: id,
         seller_attribute: "status",
         value,
@@ -150,12 +150,12 @@ export function OneFieldForm({ id, label, button, required, onSend }: {
 }
 
 function SellerForm({ client, onAdded }: {
-  client: Client;
+  client: OperatorClient;
   onAdded: () => void;
 }) {
   const [added, setAdded] = useState<NewSeller | null>(null);
   const add = async (name: string) => {
-    setAdded((await client.addSeller({ seller: { name } })).seller);
+    setAdded((await client.sellers.create({ seller: { name } })).seller);
     onAdded();
   };
   return (

@@ -18,7 +18,7 @@ export async function priceChangeBy(
   signal?: AbortSignal,
 ): Promise<PriceChange | null> {
   const { changes } = await client
-    .getHistory({ sku_or_id: id, attribute: "price" }, { signal });
+    .products.history({ sku_or_id: id, attribute: "price" }, { signal });
   return changes.find(({ by }) => by.endsWith(` ${transaction}`)) ?? null;
 }
 
@@ -91,7 +91,7 @@ async function labelsOfKeys(
   client: Client,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const { keys } = await client.listOwnKeys({}, { signal });
+  const { keys } = await client.keys.list({ signal });
   return new Map(keys.map(({ key_id, label }) => [key_id, label]));
 }
 
@@ -102,7 +102,9 @@ export function PriceHistory({ client, product }: {
   const { id, updated_at, lowest_price } = product;
   const loaded = useLoaded(
     (signal) =>
-      client.getHistory({ sku_or_id: id, attribute: "price" }, { signal }),
+      client.products.history({ sku_or_id: id, attribute: "price" }, {
+        signal,
+      }),
     [client, id, updated_at],
   );
   const labels = useLoaded(

@@ -105,7 +105,7 @@ export function NewProductView({ client }: { client: Client }) {
 function Deletion({ client, product }: { client: Client; product: Product }) {
   const { busy, error, run } = useAction();
   const remove = async () => {
-    await client.deleteProduct({ sku_or_id: product.id });
+    await client.products.delete({ sku_or_id: product.id });
     dropUnsaved(product.id);
     goTo("products");
   };

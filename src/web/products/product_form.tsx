@@ -133,7 +133,7 @@ export function ProductForm({ client, product, onSaved }: {
       const name = product === null
         ? `New ${sku}`
         : `Edit of ${sku}: ${describeChanges(current, from, changed)}`;
-      const { transaction_id } = await client.uploadProducts({
+      const { transaction_id } = await client.uploads.create({
         products: [sent],
         name: uploadName(name),
       });

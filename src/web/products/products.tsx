@@ -6,7 +6,7 @@ import { ATTRIBUTES_LIMIT, STATUSES } from "../../catalogue/fields.ts";
 import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { saveFile } from "../lib/browser.ts";
 import type { FileKind } from "./catalogue_file.ts";
-import type { Client, Product } from "../../client/mod.ts";
+import type { Client, ListProductsQuery, Product } from "../../client/mod.ts";
 import { readable, stateWord } from "../lib/texts.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
@@ -85,18 +85,17 @@ const FAILED: readonly Column<Product>[] = [
   },
 ];
 
-type Query = NonNullable<Parameters<Client["listProducts"]>[0]>;
-
 /** The number of products on a page. */
 const PAGE = 50;
 /** The orders of the list, besides the order of creation. */
-const ORDERS: readonly (Pick<Query, "sort" | "order"> & { label: string })[] = [
-  { sort: "title", label: "title" },
-  { sort: "sku", label: "SKU" },
-  { sort: "price", label: "lowest price" },
-  { sort: "quantity", label: "least stock" },
-  { sort: "updated_at", order: "desc", label: "last changed" },
-];
+const ORDERS:
+  readonly (Pick<ListProductsQuery, "sort" | "order"> & { label: string })[] = [
+    { sort: "title", label: "title" },
+    { sort: "sku", label: "SKU" },
+    { sort: "price", label: "lowest price" },
+    { sort: "quantity", label: "least stock" },
+    { sort: "updated_at", order: "desc", label: "last changed" },
+  ];
 
 /** The search in the address. */
 interface Search {
@@ -143,12 +142,12 @@ export function ProductsView({ client }: { client: Client }) {
 /** Up to `most` products of a search. */
 async function productsOf(
   client: Client,
-  query: Query,
+  query: ListProductsQuery,
   most: number,
   signal?: AbortSignal,
 ): Promise<Product[]> {
   const found: Product[] = [];
-  for await (const product of client.all.listProducts(query, { signal })) {
+  for await (const product of client.products.list(query, { signal })) {
     if (found.push(product) === most) break;
   }
   return found;
@@ -342,7 +341,7 @@ function Pages(
   const query = { ...queryOf(search, PAGE), ...orderOf(search) };
   const list = useRows(async (cursor = after || undefined, signal) => {
     const { products: rows, next } = await client
-      .listProducts({ ...query, after: cursor }, { signal });
+      .products.list({ ...query, after: cursor }, { signal });
     return { rows, next };
   }, [client, JSON.stringify([query, after]), version]);
   return (
@@ -437,12 +436,15 @@ function PageLinks({ after, next }: { after: string; next: string | null }) {
   );
 }
 
-function orderOf({ sort }: Search): Pick<Query, "sort" | "order"> {
+function orderOf({ sort }: Search): Pick<ListProductsQuery, "sort" | "order"> {
   const found = ORDERS.find((one) => one.sort === sort);
   return { sort: found?.sort, order: found?.order };
 }
 
-function queryOf({ q, status, review, images }: Search, limit: number): Query {
+function queryOf(
+  { q, status, review, images }: Search,
+  limit: number,
+): ListProductsQuery {
   return {
     limit,
     q: q || undefined,

@@ -118,11 +118,12 @@ function ChangeForm({ client, products, onDone }: {
   };
   const store = ({ change, effects, outcome }: Preview) =>
     run(async () => {
-      const { transaction_id, refused = 0 } = await client.uploadAttributes({
-        products: effects.map(({ sent }) => sent),
-        accept: "valid",
-        name: uploadName(bulkChangeTitle(change)),
-      });
+      const { transaction_id, refused = 0 } = await client.uploads
+        .setAttributes({
+          products: effects.map(({ sent }) => sent),
+          accept: "valid",
+          name: uploadName(bulkChangeTitle(change)),
+        });
       const { updated, refused: inPreview = 0 } = outcome.products;
       const more = refused - inPreview;
       const text = `${plural(updated - more, "product")} changed.`;
@@ -215,7 +216,7 @@ async function dryRun(
 ): Promise<DryRun> {
   try {
     const { dry_run } = await client
-      .uploadAttributes({ products, dry_run: true, accept: "valid" });
+      .uploads.setAttributes({ products, dry_run: true, accept: "valid" });
     return dry_run;
   } catch (error) {
     if (!(error instanceof ApiError) || error.details.length === 0) throw error;
@@ -383,7 +384,7 @@ function Deletion({ client, products, onDone }: {
 /** Deletes a product, unless it is deleted already. */
 async function deleteOne(client: Client, sku_or_id: string): Promise<void> {
   try {
-    await client.deleteProduct({ sku_or_id });
+    await client.products.delete({ sku_or_id });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
   }
@@ -415,7 +416,7 @@ function Refetch({ client, products }: {
   );
   const fetchAgain = () =>
     run(async () => {
-      const { import_id } = await client.beginImport({
+      const { import_id } = await client.imports.create({
         products: broken.map(({ id, images = [] }) => ({
           id,
           images: images.map(({ url, alt }) => ({ url, alt })),

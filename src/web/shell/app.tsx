@@ -1,6 +1,6 @@
 /** The frame around the views; it draws the view of the current address. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Client, Trigger } from "../../client/mod.ts";
+import type { Client, OperatorClient, Trigger } from "../../client/mod.ts";
 import {
   describeEnd,
   endedUnseen,
@@ -21,12 +21,7 @@ import {
   viewedSeller,
 } from "../state/route.ts";
 import { sandbox } from "../state/sandbox.ts";
-import {
-  type AccountKind,
-  type Session,
-  session,
-  signOut,
-} from "../state/session.ts";
+import { type Session, session, signOut } from "../state/session.ts";
 import { useStore } from "../lib/store.ts";
 import { openDroppedFile } from "../import/open.ts";
 import { dropAll } from "../import/intake_state.ts";
@@ -67,108 +62,115 @@ const ReviewsView = lazy(async () => (await loadOperatorViews()).ReviewsView);
 const SellerView = lazy(async () => (await loadOperatorViews()).SellerView);
 const SellersView = lazy(async () => (await loadOperatorViews()).SellersView);
 
-interface View {
+interface ViewName {
   name: string;
   label: string;
   /** For a view without an entry in the navigation: the view it belongs to. */
   within?: string;
-  draw(client: Client, id: string | null): preact.JSX.Element;
+}
+
+interface ViewOf<C> extends ViewName {
+  draw(client: C, id: string | null): preact.JSX.Element;
+}
+
+/** A view with its client. */
+interface View extends ViewName {
+  draw(id: string | null): preact.JSX.Element;
 }
 
 /** The first one is the start view. */
-const VIEWS: Readonly<Record<AccountKind, readonly View[]>> = {
-  seller: [
-    {
-      name: "upload",
-      label: "Upload",
-      draw: (client) => <UploadView client={client} />,
-    },
-    {
-      name: "uploads",
-      label: "History",
-      draw: (client, id) =>
-        id === null
-          ? <UploadsView client={client} />
-          : <TransactionView key={id} client={client} id={id} />,
-    },
-    {
-      name: "imports",
-      label: "Import",
-      within: "uploads",
-      draw: (client, id) =>
-        id === null
-          ? <UploadsView client={client} />
-          : <ImportView key={id} client={client} id={id} />,
-    },
-    {
-      name: "products",
-      label: "Products",
-      draw: (client, id) =>
-        id === null
-          ? <ProductsView client={client} />
-          : <ProductView key={id} client={client} id={id} />,
-    },
-    {
-      name: "new",
-      label: "New product",
-      within: "products",
-      draw: (client) => <NewProductView client={client} />,
-    },
-    {
-      name: "contacts",
-      label: "Contacts",
-      draw: (client) => <ContactsView client={client} />,
-    },
-    {
-      name: "webhooks",
-      label: "Webhooks",
-      draw: (client, id) =>
-        id === null
-          ? <WebhooksView client={client} />
-          : <DeliveriesView key={id} client={client} trigger={id as Trigger} />,
-    },
-    {
-      name: "keys",
-      label: "Keys",
-      draw: (client) => <KeysView client={client} />,
-    },
-  ],
-  operator: [
-    {
-      name: "overview",
-      label: "Overview",
-      draw: (client) => <OperatorView client={client} />,
-    },
-    {
-      name: "sellers",
-      label: "Sellers",
-      draw: (client, id) =>
-        id === null
-          ? <SellersView client={client} />
-          : <SellerView key={id} client={client} id={id} />,
-    },
-    {
-      name: "reviews",
-      label: "Review",
-      draw: (client) => <ReviewsView client={client} />,
-    },
-    {
-      name: "categories",
-      label: "Categories",
-      draw: (client) => <CategoriesView client={client} />,
-    },
-    {
-      name: "refusals",
-      label: "Refusals",
-      draw: (client) => <RefusalsView client={client} />,
-    },
-    {
-      name: "audit",
-      label: "Audit",
-      draw: (client) => <AuditView client={client} />,
-    },
-  ],
-};
+const SELLER_VIEWS: readonly ViewOf<Client>[] = [
+  {
+    name: "upload",
+    label: "Upload",
+    draw: (client) => <UploadView client={client} />,
+  },
+  {
+    name: "uploads",
+    label: "History",
+    draw: (client, id) =>
+      id === null
+        ? <UploadsView client={client} />
+        : <TransactionView key={id} client={client} id={id} />,
+  },
+  {
+    name: "imports",
+    label: "Import",
+    within: "uploads",
+    draw: (client, id) =>
+      id === null
+        ? <UploadsView client={client} />
+        : <ImportView key={id} client={client} id={id} />,
+  },
+  {
+    name: "products",
+    label: "Products",
+    draw: (client, id) =>
+      id === null
+        ? <ProductsView client={client} />
+        : <ProductView key={id} client={client} id={id} />,
+  },
+  {
+    name: "new",
+    label: "New product",
+    within: "products",
+    draw: (client) => <NewProductView client={client} />,
+  },
+  {
+    name: "contacts",
+    label: "Contacts",
+    draw: (client) => <ContactsView client={client} />,
+  },
+  {
+    name: "webhooks",
+    label: "Webhooks",
+    draw: (client, id) =>
+      id === null
+        ? <WebhooksView client={client} />
+        : <DeliveriesView key={id} client={client} trigger={id as Trigger} />,
+  },
+  {
+    name: "keys",
+    label: "Keys",
+    draw: (client) => <KeysView client={client} />,
+  },
+];
+
+const OPERATOR_VIEWS: readonly ViewOf<OperatorClient>[] = [
+  {
+    name: "overview",
+    label: "Overview",
+    draw: (client) => <OperatorView client={client} />,
+  },
+  {
+    name: "sellers",
+    label: "Sellers",
+    draw: (client, id) =>
+      id === null
+        ? <SellersView client={client} />
+        : <SellerView key={id} client={client} id={id} />,
+  },
+  {
+    name: "reviews",
+    label: "Review",
+    draw: (client) => <ReviewsView client={client} />,
+  },
+  {
+    name: "categories",
+    label: "Categories",
+    draw: (client) => <CategoriesView client={client} />,
+  },
+  {
+    name: "refusals",
+    label: "Refusals",
+    draw: (client) => <RefusalsView client={client} />,
+  },
+  {
+    name: "audit",
+    label: "Audit",
+    draw: (client) => <AuditView client={client} />,
+  },
+];
 
 /** Views of an operator that count the products waiting for a review. */
 const COUNTING_VIEWS = ["reviews", "overview"];
@@ -178,9 +180,8 @@ export function App() {
   const place = useStore(route);
   const main = useRef<HTMLElement>(null);
   const signedIn = current.role !== null;
-  const views = signedIn ? viewsOf(current.role) : [];
+  const views = useViews(signedIn ? current : null);
   const view = signedIn ? viewAt(views, place) : null;
-  const client = useClient(signedIn ? current : null);
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
   const counts = COUNTING_VIEWS.includes(view?.name ?? "");
@@ -207,13 +208,11 @@ export function App() {
       <Header current={signedIn ? current : null} views={views} view={view} />
       <main id="main" ref={main} tabIndex={-1}>
         {signedIn && <ViewedNote />}
-        {client !== null && view !== null
-          ? view.draw(client, place.id)
-          : (
-            <SignInView
-              notice={current.role === null ? current.notice : null}
-            />
-          )}
+        {view !== null ? view.draw(place.id) : (
+          <SignInView
+            notice={current.role === null ? current.notice : null}
+          />
+        )}
       </main>
       <EndNotice />
       {signedIn && <Shortcuts views={views} />}
@@ -222,25 +221,35 @@ export function App() {
 }
 
 /** The views of a seller that an operator may read. */
-const VIEWED: readonly View[] = VIEWS.seller
+const VIEWED = SELLER_VIEWS
   .filter(({ name }) =>
     ["uploads", "imports", "products", "contacts", "webhooks"].includes(name)
   );
 
-function viewsOf(role: AccountKind): readonly View[] {
-  return viewedSeller() === null ? VIEWS[role] : VIEWED;
+/** The views of a session: the user's, or those of a seller to an operator. */
+function useViews(current: Session | null): readonly View[] {
+  const seller = viewedSeller();
+  return useMemo(() => viewsOf(current, seller), [current, seller]);
 }
 
-/** The client of the views: the user's, or one that reads a seller's views. */
-function useClient(current: Session | null): Client | null {
-  const seller = viewedSeller();
-  return useMemo(
-    () =>
-      seller === null || !current
-        ? current && current.client
-        : current.viewOf(seller),
-    [current, seller],
-  );
+function viewsOf(
+  current: Session | null,
+  seller: string | null,
+): readonly View[] {
+  if (current === null) return [];
+  if (current.role === "seller") {
+    return withClient(SELLER_VIEWS, current.client);
+  }
+  return seller === null
+    ? withClient(OPERATOR_VIEWS, current.client)
+    : withClient(VIEWED, current.client.seller(seller));
+}
+
+function withClient<C>(views: readonly ViewOf<C>[], client: C): View[] {
+  return views.map((view) => ({
+    ...view,
+    draw: (id: string | null) => view.draw(client, id),
+  }));
 }
 
 /** Shows an operator whose views these are. */
@@ -448,13 +457,13 @@ function endSession(): void {
 }
 
 /** Who is signed in. */
-function Owner({ current: { role, client } }: { current: Session }) {
+function Owner({ current }: { current: Session }) {
   const { data } = useLoaded(
     async (signal) =>
-      role === "operator"
+      current.role === "operator"
         ? "Operator"
-        : (await client.getAccount({}, { signal })).account.name,
-    [client],
+        : (await current.client.account.get({ signal })).account.name,
+    [current],
   );
   return data && <span class="owner cut" title={data}>{data}</span>;
 }

@@ -1,13 +1,13 @@
 /** Counts the products that wait for a review, for the operator's tab. */
 import { useEffect } from "preact/hooks";
-import type { Client } from "../../client/mod.ts";
+import type { OperatorClient } from "../../client/mod.ts";
 import { every } from "../lib/browser.ts";
 import { showReviewsWaiting } from "../state/background.ts";
 
 const REFRESH_MS = 30_000;
 
 /** Updates `reviewsWaiting`; `operator` is null if nobody needs the count. */
-export function useReviewsWaiting(operator: Client | null): void {
+export function useReviewsWaiting(operator: OperatorClient | null): void {
   useEffect(() => {
     if (operator === null) return;
     const controller = new AbortController();
@@ -15,7 +15,7 @@ export function useReviewsWaiting(operator: Client | null): void {
       try {
         const { signal } = controller;
         const { backlog: { pending_reviews: n } } = await operator
-          .getStatus({}, { signal });
+          .status.get({ signal });
         if (!signal.aborted) showReviewsWaiting(n);
       } catch {
         // The next request may succeed.

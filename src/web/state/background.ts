@@ -2,7 +2,12 @@
  * The upload or import in progress. The tab's title shows its progress; a
  * notice reports its end if another view is open.
  */
-import type { Client, Import, Transaction } from "../../client/mod.ts";
+import type {
+  CallOptions,
+  Client,
+  Import,
+  Transaction,
+} from "../../client/mod.ts";
 import { uploadTitle, uploadView } from "./names.ts";
 import { route } from "./route.ts";
 import { count } from "../lib/format.ts";
@@ -33,11 +38,11 @@ let following = new AbortController();
 export function follow(
   client: Client,
   which: WatchedId,
-  options: Parameters<Client["follow"]>[1],
+  options: CallOptions,
 ): AsyncGenerator<Watched> {
   return "import_id" in which
-    ? client.follow(which, options)
-    : client.follow(which, options);
+    ? client.imports.follow(which, options)
+    : client.uploads.follow(which, options);
 }
 
 /** Follows an upload or import whose view was left, until it ends. */

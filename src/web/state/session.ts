@@ -4,18 +4,17 @@ import {
   type Client,
   type ClientOptions,
   createClient,
+  createOperatorClient,
+  type OperatorClient,
 } from "../../client/mod.ts";
 import { inTab } from "../lib/browser.ts";
 import { Store } from "../lib/store.ts";
 
 export type AccountKind = "seller" | "operator";
 
-export interface Session {
-  role: AccountKind;
-  client: Client;
-  /** For an operator: a client that reads what a seller sees. */
-  viewOf(seller: string): Client;
-}
+export type Session =
+  | { role: "seller"; client: Client }
+  | { role: "operator"; client: OperatorClient };
 
 export interface SignedOut {
   role: null;
@@ -29,11 +28,14 @@ const keptRole = inTab("role");
 export const session = new Store<Session | SignedOut>(restored());
 
 /** For each kind of account, a request that no other kind may make. */
-const PROBES: readonly (readonly [AccountKind, (client: Client) => unknown])[] =
-  [
-    ["seller", (client) => client.listWebhooks()],
-    ["operator", (client) => client.listSellers({ limit: 1 })],
-  ];
+const PROBES: Readonly<
+  Record<AccountKind, (options: ClientOptions) => PromiseLike<unknown>>
+> = {
+  seller: (options) => createClient(options).webhooks.list(),
+  operator: (options) =>
+    createOperatorClient(options).sellers.list({ limit: 1 }),
+};
+const KINDS = ["seller", "operator"] as const;
 
 /**
  * Finds the account of a key and signs in. Throws `ApiError` (401: invalid key)
@@ -41,9 +43,9 @@ const PROBES: readonly (readonly [AccountKind, (client: Client) => unknown])[] =
  */
 export async function signIn(key: string): Promise<void> {
   let refusal: unknown;
-  for (const [role, probe] of PROBES) {
+  for (const role of KINDS) {
     try {
-      await probe(createClient({ key, retryFor: 0 }));
+      await PROBES[role]({ key, retryFor: 0 });
       return begin(role, key);
     } catch (error) {
       // A 403 for a missing scope: the kind is right, the key lacks the scope.
@@ -88,15 +90,10 @@ function restored(): Session | SignedOut {
 }
 
 function sessionOf(role: AccountKind, key: string): Session {
-  return {
-    role,
-    client: createClient(optionsOf(key)),
-    viewOf: (seller) =>
-      createClient({
-        url: `/operator_api/sellers/${encodeURIComponent(seller)}`,
-        ...optionsOf(key),
-      }),
-  };
+  const options = optionsOf(key);
+  return role === "seller"
+    ? { role, client: createClient(options) }
+    : { role, client: createOperatorClient(options) };
 }
 
 function optionsOf(key: string): ClientOptions {

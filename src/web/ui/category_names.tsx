@@ -16,7 +16,7 @@ export function CategoryNames({ client, id, text }: {
   text: string;
 }) {
   const { data } = useLoaded(
-    (signal) => client.listCategories({ q: text, limit: OFFERED }, { signal }),
+    (signal) => client.categories.list({ q: text, limit: OFFERED }, { signal }),
     [client, text],
   );
   return (

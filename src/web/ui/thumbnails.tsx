@@ -16,7 +16,7 @@ export async function loadProduct(
   sku_or_id: string,
   signal?: AbortSignal,
 ): Promise<Product> {
-  return (await client.getProduct({ sku_or_id }, { signal })).product;
+  return (await client.products.get({ sku_or_id }, { signal })).product;
 }
 
 /** Whether a stored product has the SKU. */

@@ -95,7 +95,7 @@ function CancelButton({ client, id }: { client: Client; id: string }) {
         disabled={busy}
         onSure={() =>
           run(async () => {
-            await client.cancelImport({ import_id: id });
+            await client.imports.cancel({ import_id: id });
           })}
       />
       {error && <ErrorNote error={error} />}
@@ -106,7 +106,7 @@ function CancelButton({ client, id }: { client: Client; id: string }) {
 /** Problems that belong to no product, and warnings. */
 function Outside({ client, id }: { client: Client; id: string }) {
   const { data } = useLoaded(
-    (signal) => client.getImport({ import_id: id }, { signal }),
+    (signal) => client.imports.get({ import_id: id }, { signal }),
     [client, id],
   );
   const { problems: all = [], warnings, dry_run } = data?.import ?? {};
@@ -142,7 +142,7 @@ function Results({ client, watched }: { client: Client; watched: Import }) {
   );
   const list = useRows(async (after, signal) => {
     const { results: rows, next } = await client
-      .getImportResults({ import_id, result, after }, { signal });
+      .imports.results({ import_id, result, after }, { signal });
     return { rows, next };
   }, [client, import_id, result, finished_at]);
   return (

@@ -1,5 +1,9 @@
 /** Refused requests with their problems. */
-import type { Client, Refusal } from "../../client/mod.ts";
+import type {
+  ListAllRefusalsQuery,
+  OperatorClient,
+  Refusal,
+} from "../../client/mod.ts";
 import { Form, Moment, Title } from "../ui/components.tsx";
 import { count, plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
@@ -57,17 +61,15 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   );
 }
 
-/** The filter of the refusals; missing fields match all. */
-type Filter = NonNullable<Parameters<Client["listAllRefusals"]>[0]>;
-
 /** For the operator: the refusals of one seller, or of all. */
 export function Refusals({ client, filter }: {
-  client: Client;
-  filter: Filter;
+  client: OperatorClient;
+  /** Missing fields match all. */
+  filter: ListAllRefusalsQuery;
 }) {
   const list = useRows(async (after, signal) => {
     const { refusals: rows, next } = await client
-      .listAllRefusals({ ...filter, after }, { signal });
+      .refusals.list({ ...filter, after }, { signal });
     return { rows, next };
   }, [client, JSON.stringify(filter)]);
   const [when, ...rest] = COLUMNS;
@@ -101,7 +103,7 @@ const FIELDS = [
 ] as const;
 
 /** The filter in the address; its times are in the browser's time zone. */
-function filterOf(query: URLSearchParams): Filter {
+function filterOf(query: URLSearchParams): ListAllRefusalsQuery {
   const text = (name: string) => query.get(name) || undefined;
   const time = (name: string) => {
     const at = new Date(text(name) ?? NaN);
@@ -111,13 +113,13 @@ function filterOf(query: URLSearchParams): Filter {
     seller: text("seller"),
     since: time("since"),
     until: time("until"),
-    code: text("code") as Filter["code"],
+    code: text("code") as ListAllRefusalsQuery["code"],
     route: text("route"),
     q: text("q"),
   };
 }
 
-export function RefusalsView({ client }: { client: Client }) {
+export function RefusalsView({ client }: { client: OperatorClient }) {
   const { query } = useStore(route);
   const find = (form: HTMLFormElement) => {
     const entries = [...new FormData(form)].map(([name, value]) =>

@@ -102,7 +102,7 @@ async function loadRecord(
 ): Promise<LoadedRecord> {
   const pages: Transaction[] = [];
   do {
-    const { transaction } = await client.getTransaction(
+    const { transaction } = await client.uploads.get(
       { ...uploadAt(id), after: pages.at(-1)?.next },
       { signal },
     );

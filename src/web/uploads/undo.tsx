@@ -67,13 +67,13 @@ function undoOfUpload(client: Client, transaction_id: string): Undoing {
   return {
     preview: async () => {
       const { dry_run } = await client
-        .undoUpload({ transaction_id, changed: "keep", dry_run: true });
+        .uploads.undo({ transaction_id, changed: "keep", dry_run: true });
       const kept = new Set(dry_run.details?.map(({ sku }) => sku));
       const prices = await pricesAfter(client, transaction_id, kept);
       return { ...dry_run, prices };
     },
     begin: async (changed) =>
-      (await client.undoUpload({ transaction_id, changed })).transaction_id,
+      (await client.uploads.undo({ transaction_id, changed })).transaction_id,
   };
 }
 
@@ -88,7 +88,7 @@ async function pricesAfter(
 ): Promise<string[]> {
   const found: string[] = [];
   let looked = 0;
-  for await (const one of client.results({ transaction_id })) {
+  for await (const one of client.uploads.results({ transaction_id })) {
     const { id, sku, result } = one;
     if (result !== "updated" || id === undefined || without.has(sku)) continue;
     if (looked++ === PRODUCTS_LOOKED_UP) break;
@@ -102,13 +102,13 @@ async function pricesAfter(
 
 function undoOfImport(client: Client, import_id: string): Undoing {
   const undo = async (more: { changed?: "keep"; dry_run?: boolean }) =>
-    (await client.undoImport({ import_id, ...more })).import_id;
+    (await client.imports.undo({ import_id, ...more })).import_id;
   return {
     preview: async () => {
       const id = await undo({ changed: "keep", dry_run: true });
-      const { products, problems: details } = await client
+      const { products, problems: details } = await client.imports
         .waitFor({ import_id: id });
-      await client.cancelImport({ import_id: id });
+      await client.imports.cancel({ import_id: id });
       return { products, details };
     },
     begin: (changed) => undo({ changed }),

@@ -121,16 +121,16 @@ function mergedByTime(
 export function UploadsView({ client }: { client: Client }) {
   const uploads = useRows<Watched>(async (after, signal) => {
     const { transactions: rows, next } = await client
-      .listTransactions({ after }, { signal });
+      .uploads.list({ after }, { signal });
     return { rows, next };
   }, [client]);
   const imports = useRows<Watched>(async (after, signal) => {
-    const { imports, next } = await client.listImports({ after }, { signal });
+    const { imports, next } = await client.imports.list({ after }, { signal });
     // The history leaves out dry runs.
     return { rows: imports.filter(({ dry_run }) => !dry_run), next };
   }, [client]);
   const refusals = useLoaded(async (signal) => {
-    const { refusals } = await client.listRefusals({ limit: 100 }, { signal });
+    const { refusals } = await client.refusals.list({ limit: 100 }, { signal });
     return refusals.filter(isUpload);
   }, [client]);
   const lists = [imports, uploads];

@@ -243,8 +243,12 @@ export function RetryBar({ client, watched, onRetried }: {
   if (failed === 0 && error === null) return null;
   const retry = async () => {
     const { retried } = isImport(watched)
-      ? await client.retryImportImages({ import_id: watched.import_id })
-      : (await client.retryImages({ transaction_id: watched.transaction_id }))
+      ? await client.imports.retryImages({
+        import_id: watched.import_id,
+      })
+      : (await client.uploads.retryImages({
+        transaction_id: watched.transaction_id,
+      }))
         .images;
     if (retried > 0) onRetried();
   };

@@ -43,7 +43,7 @@ export function DeliveriesView({ client, trigger }: {
 }) {
   const list = useRows(async (after, signal) => {
     const { deliveries: rows, next } = await client
-      .listDeliveries({ trigger, after }, { signal });
+      .deliveries.list({ trigger, after }, { signal });
     return { rows, next };
   }, [client, trigger]);
   const underWay = list.rows?.some(isUnderWay);
@@ -105,7 +105,7 @@ function RecoverForm({ client, trigger, onRecovered }: {
   const [done, setDone] = useState("");
   const { busy, error, run } = useAction();
   const recover = async () => {
-    const { recovery: { queued, held = 0 } } = await client.recoverWebhook({
+    const { recovery: { queued, held = 0 } } = await client.webhooks.recover({
       trigger,
       since: new Date(since).toISOString(),
       until: until === "" ? undefined : new Date(until).toISOString(),
@@ -165,7 +165,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
   const { id, event_id, state, created_at, next_attempt_at } = delivery;
   const { busy, error, run } = useAction();
   const replay = async () => {
-    await client.replayDelivery({ trigger, id });
+    await client.deliveries.replay({ trigger, id });
     onReplayed();
   };
   return (

@@ -21,10 +21,10 @@ export async function loadEvent(
   signal: AbortSignal,
 ): Promise<string | null> {
   if (format === "json") {
-    const { events: [event] } = await client.listEvents({ id }, { signal });
+    const { events: [event] } = await client.events.list({ id }, { signal });
     return event === undefined ? null : JSON.stringify(event);
   }
-  const xml = await client.xml.listEvents({ id }, { signal });
+  const xml = await client.xml.events.list({ id }, { signal });
   const from = xml.indexOf("<event>");
   const to = xml.lastIndexOf("</event>") + "</event>".length;
   return from < 0 ? null : xml.slice(from, to);
@@ -55,8 +55,8 @@ const SAMPLE = {
 /** The meanings of all triggers, with examples in both formats. */
 export async function loadMeanings(client: Client, signal: AbortSignal) {
   const [{ triggers }, xml] = await Promise.all([
-    client.listTriggers({}, { signal }),
-    client.xml.listTriggers({}, { signal }),
+    client.triggers.list({ signal }),
+    client.xml.triggers.list({ signal }),
   ]);
   return { triggers, xml };
 }

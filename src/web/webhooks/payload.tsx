@@ -81,7 +81,7 @@ async function formatOf(
   trigger: Trigger,
   signal: AbortSignal,
 ): Promise<WebhookFormat> {
-  const { webhook } = await client.listWebhooks({}, { signal });
+  const { webhook } = await client.webhooks.list({ signal });
   return webhook.find((one) => one.trigger === trigger)?.format ?? "xml";
 }
 

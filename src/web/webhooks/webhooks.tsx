@@ -23,7 +23,7 @@ import { Table } from "../ui/table.tsx";
 
 export function WebhooksView({ client }: { client: Client }) {
   const loaded = useLoaded(
-    async (signal) => (await client.listWebhooks({}, { signal })).webhook,
+    async (signal) => (await client.webhooks.list({ signal })).webhook,
     [client],
   );
   const [done, setDone] = useState("");
@@ -136,15 +136,15 @@ function WebhookActions({ client, webhook, onChanged }: Given & {
   const { busy, error, run } = useAction();
   const [secret, setSecret] = useState<string | null>(null);
   const test = async () => {
-    await client.testWebhook({ trigger });
+    await client.webhooks.test({ trigger });
     goTo("webhooks", trigger);
   };
   const rotate = async () => {
-    const { webhook_secret } = await client.rotateWebhookSecret({ trigger });
+    const { webhook_secret } = await client.webhooks.rotateSecret({ trigger });
     setSecret(webhook_secret);
   };
   const remove = async () => {
-    await client.deleteWebhook({ trigger });
+    await client.webhooks.delete({ trigger });
     onChanged(`The webhook ${trigger} is removed.`);
   };
   return (
@@ -192,7 +192,7 @@ function WebhookForm({ client, taken, onChanged }: Given & {
   const [isOpen, setOpen] = useState(false);
   const { busy, error, run } = useAction();
   const add = async () => {
-    await client.createWebhook({
+    await client.webhooks.create({
       webhook: { trigger, url: url.trim(), format },
     });
     setUrl("");

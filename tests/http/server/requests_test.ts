@@ -86,11 +86,15 @@ Deno.test("HEAD answers like GET, without the body", async () => {
 bothForms.test("every answer has our request id, and the log also has the client's", async () => {
   await using app = await boot();
   const answer = await app.call("/seller_api/nowhere", {
-    headers: { "X-Request-Id": "theirs" },
+    headers: {
+      "X-Request-Id": "theirs",
+      "X-Client-Version": "typescript/1.0.0",
+    },
   });
   const id = answer.headers.get("x-request-id");
   const line = app.log.find(({ request_id }) => request_id === id);
   assertEquals(line?.client_request_id, "theirs");
+  assertEquals(line?.client_version, "typescript/1.0.0");
   assertEquals([line?.status, line?.code], [404, "not_found"]);
   assert(!JSON.stringify(app.log).includes(app.key), "no key in the log");
 });

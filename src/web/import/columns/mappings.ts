@@ -30,7 +30,7 @@ export async function chosenFor(
   client: Client,
   header: readonly string[],
 ): Promise<ChosenColumns> {
-  const { mappings } = await client.listMappings({}, { retryFor: 0 })
+  const { mappings } = await client.mappings.list({ retryFor: 0 })
     .catch(() => ({ mappings: [] }));
   const own = mappingName(header);
   const sorted = mappings.toSorted((a, b) =>
@@ -69,7 +69,7 @@ export async function chosenFor(
 async function storedCurrency(
   client: Client,
 ): Promise<ChosenColumns["values"]> {
-  const { products } = await client.listProducts({ limit: 1 }, { retryFor: 0 })
+  const { products } = await client.products.list({ limit: 1 }, { retryFor: 0 })
     .catch(() => ({ products: [] }));
   const currency = products[0]?.price?.currency;
   return currency === undefined ? {} : { currency };
@@ -95,14 +95,14 @@ export async function keepChosen(
     values: Object.entries(values).map(([field, value]) => ({ field, value })),
   };
   try {
-    await client.putMapping({ name, mapping });
+    await client.mappings.put({ name, mapping });
   } catch (error) {
     if (!isQuotaExceeded(error)) return;
-    const { mappings } = await client.listMappings();
+    const { mappings } = await client.mappings.list();
     const [oldest] = mappings
       .toSorted((a, b) => a.updated_at.localeCompare(b.updated_at));
-    await client.deleteMapping({ name: oldest.name });
-    await client.putMapping({ name, mapping });
+    await client.mappings.delete({ name: oldest.name });
+    await client.mappings.put({ name, mapping });
   }
 }
 

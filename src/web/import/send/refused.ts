@@ -47,21 +47,21 @@ export async function refusedFile(
 /** The refused products, in the format in which they were sent. */
 function loadRefused(client: Client, watched: Watched): Promise<string> {
   return isImport(watched)
-    ? client.getRefusedOfImport({ import_id: watched.import_id })
-    : client.getRefusedProducts({ transaction_id: watched.transaction_id });
+    ? client.imports.refused({ import_id: watched.import_id })
+    : client.uploads.refused({ transaction_id: watched.transaction_id });
 }
 
 /** The result of each product. */
 function resultsOf(
   client: Client,
   watched: Watched,
-): AsyncGenerator<Result | ImportResult> {
+): AsyncIterable<Result | ImportResult> {
   return isImport(watched)
-    ? client.all.getImportResults({
+    ? client.imports.results({
       import_id: watched.import_id,
       limit: PAGE_LIMIT.maximum,
     })
-    : client.results(watched);
+    : client.uploads.results(watched);
 }
 
 /** The problems of the refused products, in the order of the products. */

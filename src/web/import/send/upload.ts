@@ -328,7 +328,7 @@ export function forgetCheck(
     : step.name === "refused"
     ? step.refusal.import_id
     : null;
-  if (import_id !== null) client.cancelImport({ import_id }).catch(() => {});
+  if (import_id !== null) client.imports.cancel({ import_id }).catch(() => {});
 }
 
 /** The step after a dry run. */
@@ -402,7 +402,7 @@ async function resultsOf(
 ): Promise<ImportResult[]> {
   const query = { import_id, limit: PAGE_LIMIT.maximum };
   const results: ImportResult[] = [];
-  for await (const one of client.all.getImportResults(query, { signal })) {
+  for await (const one of client.imports.results(query, { signal })) {
     results.push(one);
   }
   return results;
@@ -420,7 +420,7 @@ async function dryRun(
 ): Promise<Import> {
   const products = await documentToSend(current, without, signal);
   const name = uploadName(current.fileName);
-  const { import_id } = await client.beginImport(
+  const { import_id } = await client.imports.create(
     {
       products,
       name,
@@ -432,14 +432,16 @@ async function dryRun(
   );
   try {
     const changes = client
-      .follow({ import_id }, { signal, retryFor: GIVE_UP_MS });
+      .imports.follow({ import_id }, { signal, retryFor: GIVE_UP_MS });
     for await (const { progress: percent } of changes) {
       changeUpload({ name: "reached", step: { name: "checking", percent } });
     }
-    const { import: over } = await client.getImport({ import_id }, { signal });
+    const { import: over } = await client.imports.get({ import_id }, {
+      signal,
+    });
     return over;
   } catch (error) {
-    client.cancelImport({ import_id }).catch(() => {});
+    client.imports.cancel({ import_id }).catch(() => {});
     throw error;
   }
 }
@@ -479,12 +481,11 @@ async function allProblems(
   if (more === 0) return { problems, more };
   const outside = problems.filter(({ product }) => product === undefined);
   const found = [...outside];
-  const results = client.all
-    .getImportResults({
-      import_id,
-      result: "refused",
-      limit: PAGE_LIMIT.maximum,
-    }, { signal });
+  const results = client.imports.results({
+    import_id,
+    result: "refused",
+    limit: PAGE_LIMIT.maximum,
+  }, { signal });
   for await (const { details = [] } of results) {
     for (const detail of details) found.push(detail);
     if (found.length >= PROBLEMS_SHOWN) break;
@@ -527,7 +528,7 @@ export async function sendUpload(client: Client): Promise<string | null> {
   let isStored = false;
   await runStep(sending, async (current, signal) => {
     try {
-      await client.storeImport({ import_id }, {
+      await client.imports.store({ import_id }, {
         signal,
         retryFor: GIVE_UP_MS,
         onRetry: (interruption: Error) =>
@@ -623,12 +624,11 @@ export async function showLeftOutRows(
   const { sent, current } = known;
   const { sheet } = current;
   const left = [...sent.heldBackRows];
-  const results = client.all
-    .getImportResults({
-      import_id,
-      result: "refused",
-      limit: PAGE_LIMIT.maximum,
-    });
+  const results = client.imports.results({
+    import_id,
+    result: "refused",
+    limit: PAGE_LIMIT.maximum,
+  });
   for await (const { details = [] } of results) {
     const row = sent.rows[(details[0]?.product ?? 0) - 1];
     if (row !== undefined) left.push({ row, details });

@@ -1,0 +1,116 @@
+/** Waits for uploads and imports, and follows them. */
+import {
+  type CallOptions,
+  type Connection,
+  isRetryable,
+  waitAfter,
+} from "./connection.ts";
+import { ApiError, ConnectionError } from "./errors.ts";
+import { LimitError, PageCount } from "./limits.ts";
+import { serverEvents } from "./server_events.ts";
+import type { Operation } from "./operation.ts";
+import type { Result, Transaction } from "./types.ts";
+
+/** The longest time that the service waits before it answers, in seconds. */
+const WAIT_S = 30;
+/** The pause before the next request, for a service that answers at once. */
+const PAUSE_MS = 500;
+const STREAM = { accept: "text/event-stream, application/json;q=0.9" };
+
+/** Methods that need several requests. */
+export class Followed {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Reads until `found` has ended, and returns it. */
+  async waitFor<A, T extends { finished_at: string | null }>(
+    read: (wait: number) => PromiseLike<A>,
+    found: (answer: A) => T,
+    { signal }: CallOptions = {},
+  ): Promise<T> {
+    const checkTime = this.#timeLimit();
+    for (;;) {
+      const record = found(await read(WAIT_S));
+      if (record.finished_at !== null) return record;
+      checkTime();
+      await this.#connection.platform.sleep(PAUSE_MS, signal);
+      signal?.throwIfAborted();
+    }
+  }
+
+  /** What the events of a stream have, until the event `final`. */
+  async *follow<T>(
+    operation: Operation,
+    id: object,
+    recordIn: (event: Record<string, unknown>) => T,
+    options: CallOptions = {},
+  ): AsyncGenerator<T> {
+    const connection = this.#connection;
+    const { signal, onRetry, retryFor = connection.retryFor } = options;
+    const { now, sleep } = connection.platform;
+    const checkTime = this.#timeLimit();
+    // Validate first: inside the loop bad input would be retried for ever.
+    connection.check(operation, { ...id });
+    let until = now() + retryFor;
+    for (let failures = 0;; failures++) {
+      try {
+        const { body } = await connection.open(
+          { ...operation, ...STREAM },
+          { ...id },
+          { signal, retryFor: 0 },
+        );
+        const events = serverEvents(body!, connection.limits);
+        for await (const { name, data } of events) {
+          checkTime();
+          if (name === "") continue;
+          failures = 0;
+          until = now() + retryFor;
+          yield recordIn(JSON.parse(data));
+          if (name === "final") return;
+        }
+        throw new Error("the stream ended early");
+      } catch (cause) {
+        signal?.throwIfAborted();
+        if (cause instanceof LimitError) throw cause;
+        checkTime();
+        const error = cause instanceof ApiError
+          ? cause
+          : new ConnectionError(cause);
+        const isLate = now() > until;
+        if (!isRetryable(error) || isLate) throw error;
+        onRetry?.(error);
+        await sleep(waitAfter(error, failures), signal);
+        signal?.throwIfAborted();
+      }
+    }
+  }
+
+  /** The results of all pages of a transaction. */
+  async *results(
+    read: (after?: string) => PromiseLike<{ transaction: Transaction }>,
+  ): AsyncGenerator<Result> {
+    const count = new PageCount(this.#connection.limits);
+    let after: string | undefined;
+    for (;;) {
+      const { transaction } = await read(after);
+      yield* transaction.results ?? [];
+      after = transaction.next;
+      if (after === undefined) return;
+      count.add(after);
+    }
+  }
+
+  /** A function that throws once an upload has been awaited for too long. */
+  #timeLimit(): () => void {
+    const { platform, limits } = this.#connection;
+    const until = platform.now() + limits.followFor;
+    return () => {
+      if (platform.now() < until) return;
+      const seconds = limits.followFor / 1_000;
+      throw new LimitError(`The upload did not end in ${seconds} seconds.`);
+    };
+  }
+}
