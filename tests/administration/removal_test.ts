@@ -193,7 +193,7 @@ contract.test("removed: the seller is unknown and its name free at once; each pr
   }, "the removal");
   assertEquals(await tablesWith(app.app.db, seller), STAY);
   await app.allShown();
-  const { contacts } = await app.client({ key: OPERATOR.operatorKey })
+  const { contacts } = await app.operator({ key: OPERATOR.operatorKey })
     .feed.contacts();
   assertEquals(
     contacts.map(({ seller, name, deleted_at, company }) =>

@@ -174,7 +174,6 @@ export class RequestHandler {
       sellerNo: owner.no,
       at: deps.clock.now(),
       keyId: owner.keyId,
-      client_version: request.headers.get("x-client-version")?.slice(0, 60),
       client: exchange.client,
       route: route && `${route.method} ${route.path}`,
       dryRun: exchange.query.get(DRY_RUN.name) === "true",
