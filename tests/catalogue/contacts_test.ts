@@ -278,7 +278,7 @@ contract.test("a changed contact changes in the feed of its products, which do n
   await mustUpload(app, product("B"));
   await mustPut(app, "acme", OTHER);
   assertEquals(await feed(app), ["A acme Other Oy", "B - -"]);
-  const { contacts } = await app.client({ key: "op" }).feed.contacts();
+  const { contacts } = await app.operator({ key: "op" }).feed.contacts();
   assertEquals(contacts.map(({ name, company }) => `${name} ${company}`), [
     "acme Other Oy",
   ]);
@@ -330,7 +330,7 @@ contract.test("operators follow contacts in the order of change, with deleted on
   await mustPut(app, "a", OTHER);
   await mustPut(app, "b"); // as it is
   await remove(app, "c");
-  const client = app.client({ key: "op" });
+  const client = app.operator({ key: "op" });
   const seen: string[] = [];
   let after: string | undefined;
   for (;;) {
