@@ -455,7 +455,7 @@ bothEngines.test("a deleted contact goes when no product names it and no undo ca
   await sweepAfter(44.1);
   assertEquals(await rows(), "live,named");
   await app.allShown();
-  const { contacts } = await app.client({ key: "op" }).feed.contacts();
+  const { contacts } = await app.operator({ key: "op" }).feed.contacts();
   assertEquals(contacts.length, 3);
 });
 

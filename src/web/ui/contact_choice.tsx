@@ -50,7 +50,7 @@ export async function contactNames(
   signal?: AbortSignal,
 ): Promise<string[]> {
   const names: string[] = [];
-  const pages = client.contacts.list({ limit: PAGE }, { signal });
+  const pages = client.contacts.list({ limit: PAGE }, { signal }).pages();
   for await (const { contacts } of pages) {
     for (const { name } of contacts) names.push(name);
   }
