@@ -1001,6 +1001,20 @@ function namesInDocument(`,
     from: '    "gtin = ?": gtin,\n    "status',
     to: '    "gtin >= ?": gtin,\n    "status',
   },
+  // Sales.
+  {
+    name: "sales: a step is recorded twenty seconds late",
+    file: "catalogue/sale_role.ts",
+    from: "          if (due <= now) this.#due.add(sellerNo);",
+    to: "          if (due + 20_000 <= now) this.#due.add(sellerNo);",
+  },
+  {
+    name: "sales: the state waits for the record of a step",
+    file: "catalogue/sale.ts",
+    from:
+      `  return next === sale.until || now >= sale.from ? "on" : "planned";`,
+    to: `  return next === sale.until ? "on" : "planned";`,
+  },
 ];
 
 /** The text of a file with its fault. */

@@ -118,6 +118,8 @@ const RUNS = {
       "a webhook signs with its own secret",
       "lists went on behind what is deleted",
       "thousands of uploads listed",
+      "a sale is on",
+      "a sale began and ended by itself",
       "attributes of many products set",
       "products that a file leaves out",
       "a file that would empty too much",

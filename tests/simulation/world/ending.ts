@@ -22,6 +22,7 @@ import { checkNotices, untold } from "./notices.ts";
 import type { PriceClient } from "./prices.ts";
 import { Puller } from "./puller.ts";
 import { checkReviews } from "./reviewer.ts";
+import type { SaleClient } from "./sales.ts";
 import type { Seller } from "./seller.ts";
 import type { StockClient } from "./stock.ts";
 
@@ -32,7 +33,7 @@ export interface Witnesses {
   clients: readonly CatalogueClient[];
   bundles: readonly BundleClient[];
   hooks: readonly HookClient[];
-  counters: readonly (CounterClient | PriceClient)[];
+  counters: readonly (CounterClient | PriceClient | SaleClient)[];
   stocks: readonly StockClient[];
   pullers: readonly Puller[];
 }

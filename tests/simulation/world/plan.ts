@@ -18,6 +18,7 @@ import type { OutageStep } from "./outages.ts";
 import type { PriceStep } from "./prices.ts";
 import type { PullStep } from "./puller.ts";
 import type { ReviewStep } from "./reviewer.ts";
+import type { SaleStep } from "./sales.ts";
 import type { SellerPlan } from "./seller.ts";
 import type { ShopStep } from "./shop.ts";
 import type { StockStep } from "./stock.ts";
@@ -56,6 +57,8 @@ const KILLS = 0.35;
 const WORK = 0.03;
 /** The share of worlds in which few rows are changed often. */
 const NARROW = 0.08;
+/** The share of fitting worlds in which a seller has sales. */
+const SALES = 0.25;
 /** The share of worlds in which a seller has thousands of uploads. */
 const LONG = 0.02;
 const THEMES: Readonly<
@@ -138,6 +141,7 @@ const PRICES: Readonly<Record<PriceStep, number>> = {
   "reprice": 5,
   "read history": 1,
 };
+const SALE: Readonly<Record<SaleStep, number>> = { begin: 3, look: 4, end: 1 };
 const HISTORY: Readonly<Record<HistoryStep, number>> = {
   upload: 1,
   list: 2,
@@ -370,6 +374,15 @@ export function drawSteps(
       afterMs: between(cancels, 0, 8_000),
       kind: "cancelled import",
     });
+  }
+  const sales = scheduler.random("sales");
+  if (rateLimit === null && OTHERS.includes(theme) && chance(sales, SALES)) {
+    const actor = `${name}/sales`;
+    for (let n = between(sales, 4, 10); n > 0; n--) {
+      const afterMs = between(sales, 0, 4_000);
+      const kind = weighted(sales, SALE);
+      steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+    }
   }
   const kills = scheduler.random("kills between commits");
   if (rateLimit === null && chance(kills, KILLS)) {

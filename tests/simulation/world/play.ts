@@ -25,6 +25,7 @@ import { Outages } from "./outages.ts";
 import type { Step } from "./plan.ts";
 import { PriceClient } from "./prices.ts";
 import { Puller } from "./puller.ts";
+import { SaleClient } from "./sales.ts";
 import { Seller, type SellerPlan } from "./seller.ts";
 import { Reviewer } from "./reviewer.ts";
 import { Shop } from "./shop.ts";
@@ -117,7 +118,8 @@ class Troupe {
       bundles: clients.filter((one) => one instanceof BundleClient),
       hooks: clients.filter((one) => one instanceof HookClient),
       counters: clients.filter((one) =>
-        one instanceof CounterClient || one instanceof PriceClient
+        one instanceof CounterClient || one instanceof PriceClient ||
+        one instanceof SaleClient
       ),
       stocks: clients.filter((one) => one instanceof StockClient),
       pullers,
@@ -209,6 +211,7 @@ class Troupe {
         ? new PriceClient(scene, counter, name)
         : new CounterClient(scene, counter, name);
     }
+    if (part === "sales") return new SaleClient(scene, seller, name);
     if (part === "history") return new HistoryClient(scene, seller, name);
     if (part.startsWith("categories")) {
       return new CategoryClient(scene, this.#marketplace, seller, name);
