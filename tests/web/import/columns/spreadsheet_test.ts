@@ -1,26 +1,30 @@
 /** The page converts tables to documents that the service accepts. */
-import { countKnownNames } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../../../src/web/import/columns/headers.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { csvOf, readTable, type Table } from "../../src/web/import/read/csv.ts";
-import { gatherTable } from "../../src/web/import/gather.ts";
-import type { ColumnField } from "../../src/web/lib/column_field.ts";
-import { fileKindOf } from "../../src/web/import/read/kinds.ts";
+import {
+  csvOf,
+  readTable,
+  type Table,
+} from "../../../../src/web/import/read/csv.ts";
+import { gatherTable } from "../../../../src/web/import/gather.ts";
+import type { ColumnField } from "../../../../src/web/lib/column_field.ts";
+import { fileKindOf } from "../../../../src/web/import/read/kinds.ts";
 import {
   type ColumnMapping,
   makeDocument,
   mappingFor,
   rowValues,
   templateCsv,
-} from "../../src/web/import/columns/spreadsheet.ts";
+} from "../../../../src/web/import/columns/spreadsheet.ts";
 import {
   checkRows,
   missingFieldsOf,
   repeatedFields,
-} from "../../src/web/import/check/table_checks.ts";
-import { boot } from "../support/app.ts";
-import { blocks, chapter } from "../support/handbook.ts";
-import { finish } from "../support/work.ts";
-import { stopwatch } from "../support/starvation.ts";
+} from "../../../../src/web/import/check/table_checks.ts";
+import { boot } from "../../../support/app.ts";
+import { blocks, chapter } from "../../../support/handbook.ts";
+import { finish } from "../../../support/work.ts";
+import { stopwatch } from "../../../support/starvation.ts";
 
 const tableOf = (text: string) => finish(readTable(text, countKnownNames));
 const textOf = (table: Table, mapping: ColumnMapping): Promise<string> =>

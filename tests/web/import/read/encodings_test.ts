@@ -4,9 +4,9 @@ import {
   decodeAs,
   type DecodedText,
   decodeText,
-} from "../../src/web/import/read/encodings.ts";
-import { tableOfFeed } from "../../src/web/import/read/feed.ts";
-import { fileKindOf } from "../../src/web/import/read/kinds.ts";
+} from "../../../../src/web/import/read/encodings.ts";
+import { tableOfFeed } from "../../../../src/web/import/read/feed.ts";
+import { fileKindOf } from "../../../../src/web/import/read/kinds.ts";
 
 /** All characters of a code page beyond ASCII, in the order of their bytes. */
 function upperHalf(encoding: string): string {

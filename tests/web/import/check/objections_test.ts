@@ -3,9 +3,9 @@ import { assertEquals } from "@std/assert";
 import {
   isOtherTitle,
   skuObjections,
-} from "../../src/web/import/check/objections.ts";
-import { productsIn } from "../../src/web/import/read/xml.ts";
-import { boot, product } from "../support/app.ts";
+} from "../../../../src/web/import/check/objections.ts";
+import { productsIn } from "../../../../src/web/import/read/xml.ts";
+import { boot, product } from "../../../support/app.ts";
 
 Deno.test("corrected products replace no others unasked", async () => {
   await using app = await boot();

@@ -1,13 +1,16 @@
 /** The page remembers the columns that somebody chose. */
 import { assertEquals, assertNotEquals } from "@std/assert";
-import type { Client } from "../../src/client/mod.ts";
-import { MAPPING_BYTES, MAPPINGS_LIMIT } from "../../src/sellers/mappings.ts";
+import type { Client } from "../../../../src/client/mod.ts";
+import {
+  MAPPING_BYTES,
+  MAPPINGS_LIMIT,
+} from "../../../../src/sellers/mappings.ts";
 import {
   chosenFor,
   keepChosen,
   NOTHING_CHOSEN,
-} from "../../src/web/import/columns/mappings.ts";
-import { boot } from "../support/app.ts";
+} from "../../../../src/web/import/columns/mappings.ts";
+import { boot } from "../../../support/app.ts";
 
 const HEADER = ["SKU", "Price"];
 

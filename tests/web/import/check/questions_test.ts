@@ -1,21 +1,21 @@
 /** Questions about a table before it is sent, and the effect of answers. */
-import { countKnownNames } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../../../src/web/import/columns/headers.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { readTable } from "../../src/web/import/read/csv.ts";
+import { readTable } from "../../../../src/web/import/read/csv.ts";
 import {
   type ChosenColumns,
   NOTHING_CHOSEN,
-} from "../../src/web/import/columns/mappings.ts";
-import { questionsOf } from "../../src/web/import/check/questions.ts";
-import type { ColumnField } from "../../src/web/lib/column_field.ts";
+} from "../../../../src/web/import/columns/mappings.ts";
+import { questionsOf } from "../../../../src/web/import/check/questions.ts";
+import type { ColumnField } from "../../../../src/web/lib/column_field.ts";
 import {
   chosenIn,
   mappingFor,
   rowValues,
   withTarget,
-} from "../../src/web/import/columns/spreadsheet.ts";
-import { checkRows } from "../../src/web/import/check/table_checks.ts";
-import { finish } from "../support/work.ts";
+} from "../../../../src/web/import/columns/spreadsheet.ts";
+import { checkRows } from "../../../../src/web/import/check/table_checks.ts";
+import { finish } from "../../../support/work.ts";
 
 function asked(csv: string, chosen: Partial<ChosenColumns> = {}) {
   const table = finish(readTable(csv, countKnownNames));

@@ -5,12 +5,12 @@ import {
   bulkChangeProblem,
   productEffects,
   withDoubts,
-} from "../../src/web/products/bulk.ts";
-import type { Product } from "../../src/client/mod.ts";
-import { boot, product } from "../support/app.ts";
-import { ImageHost } from "../support/image_host.ts";
-import { browserTest } from "./browser.ts";
-import { catalogue, pictured, signIn } from "./page.ts";
+} from "../../../src/web/products/bulk.ts";
+import type { Product } from "../../../src/client/mod.ts";
+import { boot, product } from "../../support/app.ts";
+import { ImageHost } from "../../support/image_host.ts";
+import { browserTest } from "../browser.ts";
+import { catalogue, pictured, signIn } from "../page.ts";
 
 Deno.test("prices change exactly, rounded to their currency", () => {
   const priced = (amount: string, currency: string) => ({

@@ -1,15 +1,15 @@
 /** How long an import waits for the role although slots are free. */
 import { assertEquals } from "@std/assert";
-import { type Db, DbError, type ReadWrite } from "../../src/database/db.ts";
-import { newSignals } from "../../src/jobs/signals.ts";
-import { beginImport, insertImport } from "../../src/imports/import_rows.ts";
-import { ImportRole } from "../../src/imports/worker/role.ts";
-import { Metrics } from "../../src/monitoring/metrics.ts";
-import type { Services } from "../../src/services.ts";
-import { systemDeps } from "../../src/deps.ts";
-import { boot } from "../support/app.ts";
-import { TestClock, until } from "../support/clock.ts";
-import { gate } from "../support/webhook_sink.ts";
+import { type Db, DbError, type ReadWrite } from "../../../src/database/db.ts";
+import { newSignals } from "../../../src/jobs/signals.ts";
+import { beginImport, insertImport } from "../../../src/imports/import_rows.ts";
+import { ImportRole } from "../../../src/imports/worker/role.ts";
+import { Metrics } from "../../../src/monitoring/metrics.ts";
+import type { Services } from "../../../src/services.ts";
+import { systemDeps } from "../../../src/deps.ts";
+import { boot } from "../../support/app.ts";
+import { TestClock, until } from "../../support/clock.ts";
+import { gate } from "../../support/webhook_sink.ts";
 
 /** A database whose writes wait until the gate is opened. */
 function behind(db: Db, opened: Promise<void>): Db {

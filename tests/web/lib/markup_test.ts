@@ -1,8 +1,8 @@
 /** Positions in documents that are being edited. */
 import { assertEquals } from "@std/assert";
-import { Finder, laidOut } from "../../src/web/lib/markup.ts";
-import type { Detail } from "../../src/client/mod.ts";
-import { assertLinear } from "../support/linear.ts";
+import { Finder, laidOut } from "../../../src/web/lib/markup.ts";
+import type { Detail } from "../../../src/client/mod.ts";
+import { assertLinear } from "../../support/linear.ts";
 
 function problem(changes: Partial<Detail>): Detail {
   return { code: "required", message: "", ...changes };

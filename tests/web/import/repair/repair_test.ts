@@ -1,10 +1,13 @@
 /** The corrections that the page offers for a cell with a problem. */
-import { countKnownNames } from "../../src/web/import/columns/headers.ts";
+import { countKnownNames } from "../../../../src/web/import/columns/headers.ts";
 import { assertEquals } from "@std/assert";
-import { cellProblem, remediesOf } from "../../src/web/import/repair/repair.ts";
-import { readTable } from "../../src/web/import/read/csv.ts";
-import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
-import { finish } from "../support/work.ts";
+import {
+  cellProblem,
+  remediesOf,
+} from "../../../../src/web/import/repair/repair.ts";
+import { readTable } from "../../../../src/web/import/read/csv.ts";
+import { mappingFor } from "../../../../src/web/import/columns/spreadsheet.ts";
+import { finish } from "../../../support/work.ts";
 
 function offeredFor(header: string, value: string): string[] {
   const table = finish(

@@ -1,7 +1,7 @@
 /** Cells copied between the page and a spreadsheet program. */
 import { assertEquals } from "@std/assert";
-import { cellsIn, textOfCells } from "../../src/web/lib/clipboard.ts";
-import { Random } from "../support/random.ts";
+import { cellsIn, textOfCells } from "../../../src/web/lib/clipboard.ts";
+import { Random } from "../../support/random.ts";
 
 const CASES: readonly (readonly [string, readonly (readonly string[])[]])[] = [
   ["a", [["a"]]],

@@ -1,15 +1,15 @@
 /** Work on a long table occupies the page only for a moment at a time. */
-import { linesOf } from "../../src/web/lib/markup.ts";
-import { countKnownNames } from "../../src/web/import/columns/headers.ts";
+import { linesOf } from "../../../src/web/lib/markup.ts";
+import { countKnownNames } from "../../../src/web/import/columns/headers.ts";
 import { assert, assertEquals } from "@std/assert";
-import { csvOf, readTable } from "../../src/web/import/read/csv.ts";
-import { runInSlices, type SlicedWork } from "../../src/web/lib/slices.ts";
+import { csvOf, readTable } from "../../../src/web/import/read/csv.ts";
+import { runInSlices, type SlicedWork } from "../../../src/web/lib/slices.ts";
 import {
   makeDocument,
   mappingFor,
-} from "../../src/web/import/columns/spreadsheet.ts";
-import { checkRows } from "../../src/web/import/check/table_checks.ts";
-import { Random } from "../support/random.ts";
+} from "../../../src/web/import/columns/spreadsheet.ts";
+import { checkRows } from "../../../src/web/import/check/table_checks.ts";
+import { Random } from "../../support/random.ts";
 
 const ROWS = 10_000;
 

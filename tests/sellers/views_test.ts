@@ -1,18 +1,12 @@
 /** An operator sees a seller's data, and cannot change it that way. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { systemDeps } from "../../../src/deps.ts";
-import { ROUTES } from "../../../src/http/routes.ts";
-import { ENTRY_MS } from "../../../src/sellers/views.ts";
-import { addOperatorKey } from "../../../src/sellers/operator_keys.ts";
-import {
-  boot,
-  child,
-  product,
-  type TestApp,
-  textAt,
-} from "../../support/app.ts";
-import { TestClock } from "../../support/clock.ts";
-import { bothForms } from "../../support/forms.ts";
+import { systemDeps } from "../../src/deps.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { ENTRY_MS } from "../../src/sellers/views.ts";
+import { addOperatorKey } from "../../src/sellers/operator_keys.ts";
+import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
+import { TestClock } from "../support/clock.ts";
+import { bothForms } from "../support/forms.ts";
 
 const BELOW = "/operator_api/sellers/acme";
 const OPERATOR = { config: { operatorKey: "op", rateLimit: 0 } };

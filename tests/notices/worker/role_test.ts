@@ -1,18 +1,18 @@
 /** Notices to the operator, while the database server may be lost. */
 import { assert, assertEquals } from "@std/assert";
-import { type Db, DbError, type ReadWrite } from "../../src/database/db.ts";
-import { systemDeps } from "../../src/deps.ts";
-import { newSignals } from "../../src/jobs/signals.ts";
-import type { Recipient } from "../../src/notices/notice.ts";
-import { insertNotices } from "../../src/notices/rows.ts";
-import type { Mailer } from "../../src/net/smtp.ts";
-import { NoticeRole } from "../../src/notices/worker/role.ts";
-import { Metrics } from "../../src/monitoring/metrics.ts";
-import type { Services } from "../../src/services.ts";
-import { boot, type TestApp } from "../support/app.ts";
-import { TestClock, until } from "../support/clock.ts";
-import { gate, WebhookSink } from "../support/webhook_sink.ts";
-import { EMAIL, OPERATOR_KEY, SECRET } from "./support.ts";
+import { type Db, DbError, type ReadWrite } from "../../../src/database/db.ts";
+import { systemDeps } from "../../../src/deps.ts";
+import { newSignals } from "../../../src/jobs/signals.ts";
+import type { Recipient } from "../../../src/notices/notice.ts";
+import { insertNotices } from "../../../src/notices/rows.ts";
+import type { Mailer } from "../../../src/net/smtp.ts";
+import { NoticeRole } from "../../../src/notices/worker/role.ts";
+import { Metrics } from "../../../src/monitoring/metrics.ts";
+import type { Services } from "../../../src/services.ts";
+import { boot, type TestApp } from "../../support/app.ts";
+import { TestClock, until } from "../../support/clock.ts";
+import { gate, WebhookSink } from "../../support/webhook_sink.ts";
+import { EMAIL, OPERATOR_KEY, SECRET } from "../support.ts";
 
 /** Stores notices about a seller. */
 async function add(

@@ -1,18 +1,18 @@
 /** What the categories of a table need, in its columns and at its cells. */
 import { assertEquals } from "@std/assert";
-import type { Category } from "../../src/client/mod.ts";
+import type { Category } from "../../../../src/client/mod.ts";
 import {
   categoriesIn,
   needFindings,
-} from "../../src/web/import/check/category_needs.ts";
-import { countKnownNames } from "../../src/web/import/columns/headers.ts";
-import { columnOfProblem } from "../../src/web/import/columns/sheet.ts";
-import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
-import { readTable } from "../../src/web/import/read/csv.ts";
-import { boot } from "../support/app.ts";
-import { finish } from "../support/work.ts";
-import { browserTest } from "./browser.ts";
-import { choose, signIn } from "./page.ts";
+} from "../../../../src/web/import/check/category_needs.ts";
+import { countKnownNames } from "../../../../src/web/import/columns/headers.ts";
+import { columnOfProblem } from "../../../../src/web/import/columns/sheet.ts";
+import { mappingFor } from "../../../../src/web/import/columns/spreadsheet.ts";
+import { readTable } from "../../../../src/web/import/read/csv.ts";
+import { boot } from "../../../support/app.ts";
+import { finish } from "../../../support/work.ts";
+import { browserTest } from "../../browser.ts";
+import { choose, signIn } from "../../page.ts";
 
 const TABLE =
   "SKU,Title,Price,Currency,Quantity,Category,attribute: material\n" +

@@ -1,13 +1,13 @@
 /** The page's reader of XML documents. */
 import { assertEquals } from "@std/assert";
-import { instanceOf } from "../../src/json/instance.ts";
-import { jsonWriter } from "../../src/json/encode.ts";
-import { DOCUMENTS } from "../../src/contracts/documents.ts";
-import { tableOfFeed } from "../../src/web/import/read/feed.ts";
-import { parseXml, productsIn } from "../../src/web/import/read/xml.ts";
-import { elements, one } from "../../src/xml/shapes.ts";
-import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
-import type { XmlNode } from "../../src/xml/encode.ts";
+import { instanceOf } from "../../../../src/json/instance.ts";
+import { jsonWriter } from "../../../../src/json/encode.ts";
+import { DOCUMENTS } from "../../../../src/contracts/documents.ts";
+import { tableOfFeed } from "../../../../src/web/import/read/feed.ts";
+import { parseXml, productsIn } from "../../../../src/web/import/read/xml.ts";
+import { elements, one } from "../../../../src/xml/shapes.ts";
+import { parseTree, type XmlElement } from "../../../../src/xml/decode.ts";
+import type { XmlNode } from "../../../../src/xml/encode.ts";
 
 const TEXT = `<?xml version="1.0"?><!-- <a> --><r a="1 &lt; 2" b='"'>
   <x:a>t &amp; <![CDATA[<b>&amp;]]>&#13;&#x1F600;<!-- no --></x:a><e/>

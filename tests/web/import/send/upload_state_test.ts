@@ -1,6 +1,6 @@
 /** The states of a file on its way to the catalogue. */
 import { assert, assertEquals } from "@std/assert";
-import { withCellsChanged } from "../../src/web/import/columns/sheet.ts";
+import { withCellsChanged } from "../../../../src/web/import/columns/sheet.ts";
 import {
   applyChange,
   type DocumentUpload,
@@ -8,8 +8,8 @@ import {
   NO_REFUSAL,
   type TableUpload,
   type UploadChange,
-} from "../../src/web/import/send/upload_state.ts";
-import { Random } from "../support/random.ts";
+} from "../../../../src/web/import/send/upload_state.ts";
+import { Random } from "../../../support/random.ts";
 
 const ROWS = 4;
 const COLUMNS = 3;

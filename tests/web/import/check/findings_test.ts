@@ -1,15 +1,15 @@
 /** The page's findings about a table, and the effect of answers. */
 import { assert, assertEquals } from "@std/assert";
-import type { Finding } from "../../src/web/import/check/finding.ts";
+import type { Finding } from "../../../../src/web/import/check/finding.ts";
 import {
   findingsIn,
   type FindingSource,
-} from "../../src/web/import/check/findings.ts";
-import { countKnownNames } from "../../src/web/import/columns/headers.ts";
-import { NOTHING_CHOSEN } from "../../src/web/import/columns/mappings.ts";
-import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
-import { readTable } from "../../src/web/import/read/csv.ts";
-import { finish } from "../support/work.ts";
+} from "../../../../src/web/import/check/findings.ts";
+import { countKnownNames } from "../../../../src/web/import/columns/headers.ts";
+import { NOTHING_CHOSEN } from "../../../../src/web/import/columns/mappings.ts";
+import { mappingFor } from "../../../../src/web/import/columns/spreadsheet.ts";
+import { readTable } from "../../../../src/web/import/read/csv.ts";
+import { finish } from "../../../support/work.ts";
 
 function sourceOf(csv: string): FindingSource {
   const table = finish(readTable(csv, countKnownNames));

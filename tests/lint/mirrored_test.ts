@@ -1,0 +1,32 @@
+/** Where the test of a source file is: `tests` mirrors `src`. */
+import { assertEquals } from "@std/assert";
+import { testFiles } from "../shards/shard.ts";
+
+const TESTS = new URL("../", import.meta.url);
+const IMPORT = /(?:from|import|import\() ?"(\.[^"]+)"/g;
+
+/** The source files of its name that a test file imports. */
+function ownSources(path: string): string[] {
+  const file = new URL(path, TESTS);
+  const name = path.split("/").at(-1)!.replace(/_test\.ts$/, "");
+  const text = Deno.readTextFileSync(file);
+  return [...text.matchAll(IMPORT)]
+    .map(([, imported]) => new URL(imported, file).href)
+    .filter((url) => url.startsWith(new URL("../src/", TESTS).href))
+    .map((url) => url.slice(new URL("../src/", TESTS).href.length))
+    .filter((source) => source.split("/").at(-1)!.split(".")[0] === name);
+}
+
+Deno.test("the test of a source file is at the mirrored path", () => {
+  const all = new Set(testFiles());
+  const astray = [...all].flatMap((path) => {
+    const mirrored = ownSources(path).map((source) =>
+      source.replace(/\.tsx?$/, "_test.ts")
+    );
+    // Where that test exists, this one is of something else.
+    return mirrored.length === 0 || mirrored.some((one) => all.has(one))
+      ? []
+      : [`tests/${path} belongs at tests/${mirrored[0]}`];
+  });
+  assertEquals(astray, []);
+});
