@@ -89,7 +89,8 @@ function refusedName(problem: Problem): ServiceError {
   return recordInvalid([fieldDetail({ field: "name", ...problem }, {})]);
 }
 
-async function writeContact(
+/** As `putContact`, with a valid name and the seller locked. */
+export async function writeContact(
   tx: Tx,
   { ids }: Pick<Deps, "ids">,
   { no }: Seller,

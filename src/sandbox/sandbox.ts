@@ -2,6 +2,8 @@
  * The sandbox: the production code with a demo seller, an image host and a
  * webhook sink, all on loopback addresses.
  */
+import type { Contact } from "../catalogue/contact.ts";
+import { writeContact } from "../catalogue/contact_rows.ts";
 import { type Config, ROLES } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { Mailer } from "../net/smtp.ts";
@@ -196,12 +198,35 @@ async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
     const { seller } = await addSeller(tx, deps, SELLER, SELLER_KEY);
     await setEmail(tx, deps, seller, EMAIL);
     await writeReasons(tx, REASONS);
+    for (const [name, contact] of Object.entries(CONTACTS)) {
+      await writeContact(tx, deps, seller, name, contact);
+    }
     return true;
-  }, { order: "sandbox" });
+  }, { order: "sandbox", changes: true });
   if (!isNew) return;
   const list = demoCategories(deps.clock.now());
   await putCategories({ db, deps }, { who: COMMAND_LINE, list });
 }
+
+/** The contacts of the demo seller, for its products to name. */
+const CONTACTS: Readonly<Record<string, Contact>> = {
+  "teahouse": {
+    company: "Teahouse Pottery AB",
+    street: "Lertagsgatan 4",
+    postal_code: "223 62",
+    city: "Lund",
+    country: "SE",
+    email: "safety@teahouse.example",
+  },
+  "import agent": {
+    company: "Nordic Import Agent Oy",
+    street: "Satamakatu 9",
+    postal_code: "20100",
+    city: "Turku",
+    country: "FI",
+    url: "https://agent.example/contact",
+  },
+};
 
 /**
  * A list with a rule that begins in a month, and applies to products in its

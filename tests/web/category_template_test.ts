@@ -30,7 +30,7 @@ function fileIn(bytes: ArrayBuffer, name: string): string {
 }
 
 Deno.test("a template has the columns and lists of a category, and the page recognizes them", () => {
-  const bytes = templateBook(templateColumns(MUGS as never));
+  const bytes = templateBook(templateColumns(MUGS as never, ["acme", "b"]));
   const wanted = { sheet: "Products", hidden: false };
   const { table, sheets } = readSheet(bytes, wanted, countKnownNames);
   assertEquals(sheets, ["Products", "Lists"]);
@@ -38,13 +38,26 @@ Deno.test("a template has the columns and lists of a category, and the page reco
     ...["sku", "title", "description", "price", "currency", "quantity"],
     ...["categories", "images", "gtin"],
     ...["attribute: material", "attribute: glaze & co"],
+    ...["manufacturer_contact", "responsible_person", "safety_text"],
   ]);
-  assertEquals(mappingFor(table).targets.includes(""), false);
+  const { targets } = mappingFor(table);
+  assertEquals(targets.includes(""), false);
+  assertEquals(targets.slice(-3), [
+    "manufacturer",
+    "responsible_person",
+    "safety_text",
+  ]);
   const lists = readSheet(bytes, { sheet: "Lists", hidden: false }, () => 0);
-  assertEquals(lists.table.header, ["Home/Mugs", "steel", "<matt>"]);
-  assertEquals(lists.table.rows, [["", "porcelain", ""]]);
+  assertEquals(lists.table.header, [
+    "Home/Mugs",
+    "steel",
+    "<matt>",
+    "acme",
+    "acme",
+  ]);
+  assertEquals(lists.table.rows, [["", "porcelain", "", "b", "b"]]);
   const sheet = fileIn(bytes, "sheet1.xml");
-  assertStringIncludes(sheet, '<dataValidations count="3">');
+  assertStringIncludes(sheet, '<dataValidations count="5">');
   assertStringIncludes(
     sheet,
     'sqref="J2:J50001"><formula1>Lists!$B$1:$B$2</formula1>',

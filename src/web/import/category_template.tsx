@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
 import { fetchCategory } from "../lib/categories.ts";
+import { contactNames } from "../ui/contact_choice.tsx";
 import { CategoryNames } from "../ui/category_names.tsx";
 import { ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { templateColumns } from "./columns/category_columns.ts";
@@ -22,7 +23,7 @@ export function CategoryTemplate({ client }: { client: Client }) {
           "list, or download the template for any product.",
       );
     }
-    const columns = templateColumns(category);
+    const columns = templateColumns(category, await contactNames(client));
     saveFile(await writeBook({ name: "template", columns }), fileName(wanted));
   };
   return (

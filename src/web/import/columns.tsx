@@ -14,6 +14,8 @@ import {
 } from "./columns/mappings.ts";
 import { HUNDREDTHS, type NumberFormat, WEIGHT_UNITS } from "../lib/numbers.ts";
 import { count, plural } from "../lib/format.ts";
+import { contactNames } from "../ui/contact_choice.tsx";
+import { contactQuestions } from "./check/contact_questions.ts";
 import {
   categoriesIn,
   findCategories,
@@ -76,7 +78,13 @@ function Columns({ client, spreadsheet, chosen }: {
   );
   const { findings: found, isCurrent } = useFindings(source);
   const categories = useCategories(client, table, mapping);
-  const findings = [...found, ...needFindings({ table, mapping }, categories)];
+  const contacts = useContactNames(client);
+  const findings = [
+    ...contactQuestions({ table, mapping }, chosen, contacts)
+      .filter(({ text }) => !answered.has(text)),
+    ...found,
+    ...needFindings({ table, mapping }, categories),
+  ];
   const asked = useRef<HTMLDivElement>(null);
   const examples = useMemo(() => examplesOf(table), [table]);
   const check = () => {
@@ -285,6 +293,15 @@ function useCategories(
     [client, names.join("\n")],
   );
   return data ?? [];
+}
+
+/** The names of the seller's contacts; null until they are loaded. */
+function useContactNames(client: Client): readonly string[] | null {
+  const { data } = useLoaded(
+    (signal) => contactNames(client, signal),
+    [client],
+  );
+  return data;
 }
 
 /** Fields that can have one value for all products. */

@@ -14,9 +14,23 @@ const FIRST: readonly string[] = [
   "quantity",
 ];
 
-/** The columns of a template: what every product has, and what rules name. */
+/**
+ * The columns of who answers for a product, and of its safety text: for a
+ * column `manufacturer`, the page would choose the brand.
+ */
+const SAFETY = {
+  manufacturer: "manufacturer_contact",
+  responsible_person: "responsible_person",
+  safety_text: "safety_text",
+};
+
+/**
+ * The columns of a template: what every product has, and what rules name.
+ * `contacts` are the names of the seller's contacts.
+ */
 export function templateColumns(
   { name, rule = [] }: Category,
+  contacts: readonly string[],
 ): TemplateColumn[] {
   const values = new Map<string, readonly string[]>(
     FIRST.map((field) => [field, []]),
@@ -27,8 +41,12 @@ export function templateColumns(
     const column = field ?? ATTRIBUTE + attribute;
     if (!values.get(column)?.length) values.set(column, value);
   }
+  for (const field of Object.keys(SAFETY)) {
+    const listed = field === "safety_text" ? [] : contacts;
+    if (!values.get(field)?.length) values.set(field, listed);
+  }
   return [...values].map(([name, values]) => ({
-    name,
+    name: SAFETY[name as keyof typeof SAFETY] ?? name,
     values,
     isNumber: isNumber(name),
   }));

@@ -313,7 +313,12 @@ export function namesOtherPicture(name: string): boolean {
  * better than `Hersteller`; other names fit equally.
  */
 export function rankOf(target: ColumnField, name: string): number {
-  return target === "brand" && MAKER_NAMES.test(squeezed(name)) ? 1 : 0;
+  return target === "brand" && namesMaker(name) ? 1 : 0;
+}
+
+/** Whether a name is that of the maker, who may differ from the brand. */
+export function namesMaker(name: string): boolean {
+  return MAKER_NAMES.test(squeezed(name));
 }
 
 const MAKER_NAMES =

@@ -876,6 +876,9 @@ export function templateCsv(): string {
     categories: "Home > Kitchen",
     "attribute: color": "Blue",
     images: "",
+    manufacturer_contact: "",
+    responsible_person: "",
+    safety_text: "",
   };
   return csvOf([Object.keys(values), Object.values(values)]);
 }
