@@ -1,5 +1,10 @@
 /** The marketplace's list of categories, over HTTP. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  SCALAR_NAMES,
+  SCALAR_RULES,
+  type ScalarField,
+} from "../../src/catalogue/fields.ts";
 import type { Category } from "../../src/client/types.ts";
 import { CATEGORIES_EXAMPLE } from "../../src/contracts/examples.ts";
 import {
@@ -185,6 +190,37 @@ bothEngines.test("categories: a single attribute and bulk_attributes must obey t
     });
   assertEquals(detailsOf(await bulk("Acne"))[0].code, "not_in_list");
   assertEquals((await bulk("")).status, 200);
+});
+
+bothEngines.test("categories: a rule names any field that a product may lack", async () => {
+  await using app = await boot(CONFIG);
+  const rule = (field: string) => `<rule field="${field}" required="true"/>`;
+  const list = (...fields: string[]) =>
+    `<categories><category name="C">${fields.map(rule).join("")}` +
+    "</category></categories>";
+  const names = SCALAR_NAMES.filter((name) => !SCALAR_RULES[name].required);
+  for (const name of [...names, "images"]) {
+    const mayLack = name === "images" ||
+      SCALAR_RULES[name as ScalarField].initial === null;
+    const { status, text } = await put(app, list(name), "?dry_run=true");
+    assertEquals(status, mayLack ? 200 : 422, `${name}: ${text}`);
+  }
+  const safety = ["manufacturer", "responsible_person", "safety_text"];
+  await put(app, list(...safety));
+  const refused = await app.upload(product("A", of("C")));
+  assertEquals(
+    detailsOf(refused).map(({ field, code }) => `${field} ${code}`),
+    safety.map((field) => `${field} attribute_required`),
+  );
+  await put(app, list("safety_text"));
+  const text = "<safety_text>Not for children.</safety_text>";
+  const { status } = await app.upload(product("A", of("C") + text));
+  assertEquals(status, 200);
+  // A change that takes it away again.
+  const gone = await app.upload(
+    "<product><sku>A</sku><safety_text/></product>",
+  );
+  assertEquals(detailsOf(gone)[0].code, "attribute_required");
 });
 
 bothEngines.test("categories: an import reports problems and warnings", async () => {
