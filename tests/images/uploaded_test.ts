@@ -1,75 +1,29 @@
 /** Images that sellers upload, and products that name them. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { systemDeps } from "../../src/deps.ts";
-import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { IMAGE_TYPES } from "../../src/images/image_types.ts";
 import { picture } from "../../src/sandbox/pictures.ts";
 import {
-  type Answer,
   boot,
-  type BootOptions,
   child,
   codeOf,
   detailsOf,
   product,
-  type TestApp,
   textAt,
 } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
-
-const ROLES: BootOptions["config"] = { roles: ["api", "images"] };
-
-function send(
-  app: TestApp,
-  bytes: Uint8Array<ArrayBuffer>,
-  call: { key?: string; headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  return app.call("/seller_api/images", {
-    method: "POST",
-    body: bytes,
-    ...call,
-    headers: { "Content-Type": "image/png", ...call.headers },
-  });
-}
-
-/** Uploads an image; returns its URL. */
-async function urlOf(
-  app: TestApp,
-  bytes: Uint8Array<ArrayBuffer>,
-): Promise<string> {
-  const answer = await send(app, bytes);
-  assertEquals(answer.status, 200, answer.text);
-  return textAt(answer.xml, "image/url");
-}
-
-const pathOf = (url: string) => new URL(url).pathname;
-const showing = (url: string) => `<images><image>${url}</image></images>`;
-
-/** The image of a product: its URL, and the attributes of its element. */
-async function shown(
-  app: TestApp,
-  sku: string,
-): Promise<Record<string, string>> {
-  const { text } = await app.call(`/seller_api/products/${sku}`);
-  const [, attributes, url] = /<image ([^>]*)>([^<]*)</.exec(text)!;
-  const read = [...attributes.matchAll(/(\w+)="([^"]*)"/g)]
-    .map(([, name, value]) => [name, value]);
-  return { url, ...Object.fromEntries(read) };
-}
-
-/** The bytes of images that count against the seller's quota. */
-async function imageBytes(app: TestApp): Promise<string> {
-  const { xml } = await app.call("/seller_api/account");
-  return textAt(xml, "account/image_bytes");
-}
-
-async function otherSeller(app: TestApp): Promise<string> {
-  return await app.app.db.write(async (tx) =>
-    (await addSeller(tx, systemDeps("error"), "other")).apiKey
-  );
-}
+import {
+  filesOf,
+  imageBytes,
+  otherSeller,
+  pathOf,
+  ROLES,
+  send,
+  showing,
+  shown,
+  urlOf,
+} from "../support/uploaded.ts";
 
 bothEngines.test("images: an uploaded image has the URL of its bytes, its size and its cost", async () => {
   await using app = await boot({ config: ROLES });
@@ -229,13 +183,3 @@ bothEngines.test("images: a gzip-encoded and a chunked image are received", asyn
   });
   assertMatch(await chunked.text(), new RegExp(pathOf(url)));
 });
-
-/** The files of the store, without its marker. */
-async function filesOf(app: TestApp): Promise<string[]> {
-  const found: string[] = [];
-  const folder = `${app.config.dataDir}/images`;
-  for await (const { name } of Deno.readDir(folder)) {
-    if (name !== "store.marker") found.push(name);
-  }
-  return found;
-}
