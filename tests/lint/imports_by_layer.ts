@@ -59,6 +59,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["lib"],
   ["state"],
   ["ui"],
+  ["pictures"],
   ["import/read"],
   ["import/shops"],
   ["import/columns"],

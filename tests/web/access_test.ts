@@ -6,6 +6,7 @@ import { Buffer } from "node:buffer";
 import axe from "axe-core";
 import { REFERENCE_PAGES } from "../../src/contracts/docs.ts";
 import { CHAPTER_GROUPS } from "../../src/docs/chapters.ts";
+import { picture } from "../../src/sandbox/pictures.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -24,8 +25,24 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     come: ({ page }) => page.getByText("Drop a file").waitFor(),
   },
   {
+    name: "pictures",
+    async come({ page }) {
+      const files = ["MUG-1.png", "MUG-1-back.png", "IMG_1.png", "a.heic"];
+      await page.getByLabel("Picture files").setInputFiles(
+        files.map((name) => ({
+          name,
+          mimeType: "image/png",
+          buffer: Buffer.from(picture(name) ?? "?"),
+        })),
+      );
+      await page.getByText("without a product").first().waitFor();
+    },
+  },
+  {
     name: "columns",
     async come({ page }) {
+      await page.getByRole("button", { name: "Leave the pictures out" })
+        .click();
       // In CP850.
       const text = "sku;brand;price\n1;Bl\x86sippsl\x86da;2\n2;H\x86l;1.299";
       await page.getByLabel("File with products").setInputFiles({

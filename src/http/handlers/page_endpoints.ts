@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { notFound } from "../../lib/errors.ts";
 import { escaped } from "../../lib/markup.ts";
-import type { SandboxPage } from "../../services.ts";
 import icon from "../../web/icon.svg" with { type: "text" };
 import html from "../../web/index.html" with { type: "text" };
 import base from "../../web/styles/base.css" with { type: "text" };
@@ -62,11 +61,15 @@ const PRELOADED = SCRIPTS["page.js"].matchAll(/(?:from|import)"\.(\/[^"]+)"/g)
   .map(([, path]) => `<link rel="modulepreload" href="/assets${path}">\n`);
 const HTML = html.replace("</head>", [...PRELOADED, "</head>"].join("    "))
   .replaceAll("/assets/", `/assets/${VERSION}/`);
-const PLAIN_PAGE = staticText("text/html", HTML);
+/** The pages by their `<meta>` elements: a service has one. */
+const PAGES = new Map<string, StaticText>();
 
 export const getPage = endpoint(null, (exchange) => {
-  const { sandbox } = exchange.services;
-  const page = sandbox === undefined ? PLAIN_PAGE : sandboxPage(sandbox);
+  const { sandbox, config: { imageLimit } } = exchange.services;
+  const page = pageWith({
+    "image-limit": `${imageLimit}`,
+    ...(sandbox !== undefined && { sandbox: JSON.stringify(sandbox) }),
+  });
   return Promise.resolve(serveText(exchange, page, HEADERS));
 });
 
@@ -77,12 +80,17 @@ export const getAsset = endpoint(null, (exchange) => {
   return Promise.resolve(serveText(exchange, asset, ASSET_HEADERS));
 });
 
-function sandboxPage(sandbox: SandboxPage): StaticText {
-  const meta = `<meta name="sandbox" content="${
-    escaped(JSON.stringify(sandbox))
-  }">`;
-  return staticText(
+/** The page with facts for its scripts. */
+function pageWith(facts: Readonly<Record<string, string>>): StaticText {
+  const metas = Object.entries(facts).map(([name, content]) =>
+    `<meta name="${name}" content="${escaped(content)}">\n`
+  ).join("    ");
+  const known = PAGES.get(metas);
+  if (known !== undefined) return known;
+  const page = staticText(
     "text/html",
-    HTML.replace("</head>", () => `${meta}\n</head>`),
+    HTML.replace("</head>", () => `${metas}</head>`),
   );
+  PAGES.set(metas, page);
+  return page;
 }

@@ -35,7 +35,13 @@ import {
 } from "./columns/spreadsheet.ts";
 import { useLoaded } from "../ui/components.tsx";
 import { type Column, Table } from "../ui/table.tsx";
+import { withCellsChanged } from "./columns/sheet.ts";
 import { dropAll, type Spreadsheet } from "./intake_state.ts";
+import { useStore } from "../lib/store.ts";
+import { openPictures } from "../pictures/current.ts";
+import { lazy } from "../ui/lazy.tsx";
+import { loadPictures } from "./open.ts";
+import { withPictureColumn } from "./picture_rows.ts";
 import { openMappedTable } from "./send/upload.ts";
 import { valuesOfField } from "../lib/words.ts";
 import { readable } from "../lib/texts.ts";
@@ -45,6 +51,8 @@ const ROWS = 5;
 const EXAMPLES = 3;
 /** The number of rows searched for examples. */
 const EXAMPLE_ROWS = 1_000;
+
+const TablePictures = lazy(async () => (await loadPictures()).TablePictures);
 
 /** Loads earlier choices for these column names, then shows the columns. */
 export function ColumnsView({ client, spreadsheet }: {
@@ -102,6 +110,13 @@ function Columns({ client, spreadsheet, chosen }: {
     setTable(next.table);
     setMapping(next.mapping);
   };
+  const hasPictures = useStore(openPictures) !== null;
+  const sheet = useMemo(
+    () => ({ name, table, mapping, book }),
+    [name, table, mapping, book],
+  );
+  const latestSheet = useRef(sheet);
+  latestSheet.current = sheet;
   const setTarget = (column: number, target: ColumnField) =>
     setMapping(withTarget(table, mapping, column, target));
   const setUnit = (column: number, unit: string) =>
@@ -147,6 +162,19 @@ function Columns({ client, spreadsheet, chosen }: {
           Check {plural(table.rows.length, "product")}
         </button>
       </div>
+      {hasPictures && (
+        <TablePictures
+          client={client}
+          sheet={sheet}
+          rows={null}
+          onPlace={(changesIn) => {
+            const wide = withPictureColumn(latestSheet.current);
+            const filled = withCellsChanged(wide, changesIn(wide));
+            setTable(filled.table);
+            setMapping(filled.mapping);
+          }}
+        />
+      )}
       <div ref={asked} class="questions" tabIndex={-1}>
         {findings.map((finding) => (
           <FindingNote
@@ -425,6 +453,16 @@ function examplesOf({ header, rows }: Rows): string[] {
   );
 }
 
+/** The most entries of a list in the preview. */
+const ENTRIES = 3;
+
+/** The entries of a list, which may be long addresses. */
+function shortened(entries: readonly string[]): string {
+  const shown = entries.slice(0, ENTRIES).join(" · ");
+  const more = entries.length - ENTRIES;
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
 /** The first rows as they will be sent. */
 function Preview({ table, mapping }: {
   table: Rows;
@@ -448,7 +486,7 @@ function Preview({ table, mapping }: {
       label,
       classes: "break",
       cell: ({ values }: typeof rows[number]) =>
-        values.get(target)?.join(" · ") || "–",
+        shortened(values.get(target) ?? []) || "–",
     })),
   ];
   return (

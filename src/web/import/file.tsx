@@ -32,8 +32,14 @@ import {
   showLeftOutRows,
   warningsIn,
 } from "./send/upload.ts";
+import { useStore } from "../lib/store.ts";
+import { openPictures } from "../pictures/current.ts";
+import { lazy } from "../ui/lazy.tsx";
+import { loadPictures } from "./open.ts";
 import { Problems } from "./problems.tsx";
 import { Repair } from "./repair.tsx";
+
+const FilePictures = lazy(async () => (await loadPictures()).FilePictures);
 
 export function FileView({ client, current }: {
   client: Client;
@@ -53,6 +59,7 @@ export function FileView({ client, current }: {
     if (upload.value?.step.name === "kept") checkUpload(client);
   }, [client]);
   const repaired = useRepaired(current);
+  const hasPictures = useStore(openPictures) !== null;
   useResultFocus(current);
   const view = (
     <StepView client={client} current={current} place={place} onFind={find} />
@@ -65,6 +72,7 @@ export function FileView({ client, current }: {
         isStored={false}
         rowOf={(product) => rowSentAs(current, product)}
       />
+      {hasPictures && <FilePictures client={client} current={current} />}
       {repaired !== null && (
         <Repair
           client={client}

@@ -1,18 +1,31 @@
 /** Opens files, with code that is loaded for the first one. */
 import type { Client } from "../../client/mod.ts";
+import type { Dropped } from "../lib/browser.ts";
 import { STALE_PAGE } from "../lib/texts.ts";
 import { intake } from "./intake_state.ts";
 
 /** Loads the code that reads, corrects and sends files. */
 export const loadFiles = () => import("./files.ts");
 
-/** Opens a file. */
-export async function openDroppedFile(
+/** Loads the code for pictures. */
+export const loadPictures = () => import("./pictures.ts");
+
+/** Opens dropped files: a file with products, and pictures. */
+export async function openDropped(
   client: Client | null,
-  file: File,
+  dropped: Dropped,
+): Promise<void> {
+  const code = await codeFor("The file", loadPictures);
+  await code?.takeDropped(client, dropped);
+}
+
+/** Opens chosen files. */
+export function openFiles(
+  client: Client | null,
+  files: readonly File[],
   handle: FileSystemFileHandle | null = null,
 ): Promise<void> {
-  await (await filesFor(file.name))?.openAnyFile(client, file, handle);
+  return openDropped(client, { entries: [], files, handle });
 }
 
 /**
@@ -22,14 +35,17 @@ export async function openText(
   client: Client | null,
   text: string,
 ): Promise<boolean> {
-  return await (await filesFor("The text"))?.openPastedText(client, text) ??
-    true;
+  const code = await codeFor("The text", loadFiles);
+  return await code?.openPastedText(client, text) ?? true;
 }
 
 /** Loads the code; null, with an error on the page, if that fails. */
-async function filesFor(name: string) {
+async function codeFor<T>(
+  name: string,
+  load: () => Promise<T>,
+): Promise<T | null> {
   try {
-    return await loadFiles();
+    return await load();
   } catch {
     const refused = { name, what: "not read", remedy: STALE_PAGE };
     intake.set({ name: "refused", refused });

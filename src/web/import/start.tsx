@@ -18,7 +18,9 @@ import { linkTo } from "../state/route.ts";
 import { hasCategories } from "../lib/categories.ts";
 import { sandbox } from "../state/sandbox.ts";
 import { useStore } from "../lib/store.ts";
-import { loadFiles, openDroppedFile, openText } from "./open.ts";
+import { PictureChoosers } from "../pictures/choosers.tsx";
+import { openPictures } from "../pictures/current.ts";
+import { loadFiles, loadPictures, openFiles, openText } from "./open.ts";
 import { intake } from "./intake_state.ts";
 import {
   nameOfFileBeingSent,
@@ -28,11 +30,13 @@ import {
 
 const ColumnsView = lazy(async () => (await loadFiles()).ColumnsView);
 const FileView = lazy(async () => (await loadFiles()).FileView);
+const OpenPictures = lazy(async () => (await loadPictures()).OpenPictures);
 const CategoryTemplate = lazy(async () => (await loadFiles()).CategoryTemplate);
 
 export function UploadView({ client }: { client: Client }) {
   const current = useStore(upload);
   const currentIntake = useStore(intake);
+  const pictures = useStore(openPictures);
   usePaste(client);
   return (
     <>
@@ -53,6 +57,9 @@ export function UploadView({ client }: { client: Client }) {
         : (
           <>
             <Interrupted client={client} />
+            {pictures !== null && (
+              <OpenPictures client={client} set={pictures} />
+            )}
             <DropZone
               client={client}
               refused={currentIntake.name === "refused"
@@ -168,11 +175,11 @@ function DropZone({ client, refused }: {
     const picked = await pickFile();
     if (picked === "unsupported") input.current?.click();
     else if (picked !== null) {
-      openDroppedFile(client, picked.file, picked.handle);
+      openFiles(client, [picked.file], picked.handle);
     }
   };
   const take = (file: File | undefined) => {
-    if (file !== undefined) openDroppedFile(client, file);
+    if (file !== undefined) openFiles(client, [file]);
   };
   return (
     <>
@@ -185,10 +192,13 @@ function DropZone({ client, refused }: {
         </div>
       )}
       <div class="drop">
-        <p class="big">Drop a file with products anywhere on this page</p>
+        <p class="big">
+          Drop a file with products, or pictures, anywhere on this page
+        </p>
         <p class="quiet">
           A table (CSV, Excel) of any length, XML or JSON. It is checked first;
-          nothing is stored before you confirm.
+          nothing is stored before you confirm. Pictures go to the products
+          whose SKUs are in their names, such as MUG-1.jpg or MUG-1-back.jpg.
         </p>
         <p class="row centred">
           <button type="button" class="main" onClick={choose}>
@@ -216,6 +226,9 @@ function DropZone({ client, refused }: {
               Template for a category…
             </button>
           )}
+        </p>
+        <p class="row centred">
+          <PictureChoosers onFiles={(files) => openFiles(client, files)} />
         </p>
         {sandbox && (
           <p class="row centred">

@@ -108,21 +108,33 @@ export async function pickFile(): Promise<Picked | null | "unsupported"> {
   }
 }
 
-/** The dropped file. Some browsers let the page read the file again later. */
-export async function droppedFile(
+/** What was dropped on the page. */
+export interface Dropped {
+  /** Files and folders; empty where the browser gives only files. */
+  entries: readonly FileSystemEntry[];
+  files: readonly File[];
+  /** Lets the page read a single file again, where the browser allows it. */
+  handle: FileSystemFileHandle | null;
+}
+
+/** The dropped files and folders. */
+export async function droppedFiles(
   { items, files }: DataTransfer,
-): Promise<{ file: File; handle: FileSystemFileHandle | null } | null> {
-  const file = files[0];
-  if (file === undefined) return null;
-  // The browser clears the items at the first await.
-  const item = items[0] as
+): Promise<Dropped> {
+  // The browser clears both at the first await.
+  const all = [...files];
+  const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+  const first = items[0] as
     | (DataTransferItem & {
       getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
     })
     | undefined;
-  const handle = await item?.getAsFileSystemHandle?.().catch(() => null);
+  const handle = entries.length > 1
+    ? null
+    : await first?.getAsFileSystemHandle?.().catch(() => null);
   return {
-    file,
+    entries,
+    files: all,
     handle: handle?.kind === "file" ? handle as FileSystemFileHandle : null,
   };
 }

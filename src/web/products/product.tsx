@@ -129,7 +129,8 @@ function Images({ product }: { product: Product }) {
       <h2>Images</h2>
       {images.length === 0 && (
         <p class="quiet">
-          There are no images. Add the URL of one in the form.
+          There are no images. Drop pictures on this page, or add the URL of one
+          in the form.
         </p>
       )}
       <ul class="gallery">

@@ -42,6 +42,7 @@ import { CategoryNames } from "../ui/category_names.tsx";
 import { CategoryNeeds } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
 import { loadProduct, skuExists } from "../ui/thumbnails.tsx";
+import { FormPictures } from "./form_pictures.tsx";
 import { dropUnsaved, keepUnsaved, unsavedOf } from "./unsaved.ts";
 
 /** The labels of a list's item and of its note. */
@@ -211,6 +212,13 @@ export function ProductForm({ client, product, onSaved }: {
               : undefined}
           />
         ))}
+        <UnlessViewing>
+          <FormPictures
+            client={client}
+            images={draft.lists.images}
+            onImages={(items) => setList("images", items)}
+          />
+        </UnlessViewing>
         <CategoryNeeds
           client={client}
           names={draft.lists.categories.map(({ text }) => text)}

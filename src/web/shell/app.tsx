@@ -9,7 +9,7 @@ import {
   reviewsWaiting,
   stopFollowing,
 } from "../state/background.ts";
-import { droppedFile } from "../lib/browser.ts";
+import { droppedFiles } from "../lib/browser.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { uploadTitle, uploadView } from "../state/names.ts";
 import { HandbookLink, useLoaded } from "../ui/components.tsx";
@@ -23,8 +23,9 @@ import {
 import { sandbox } from "../state/sandbox.ts";
 import { type Session, session, signOut } from "../state/session.ts";
 import { useStore } from "../lib/store.ts";
-import { openDroppedFile } from "../import/open.ts";
+import { openDropped } from "../import/open.ts";
 import { dropAll } from "../import/intake_state.ts";
+import { dropPictures, dropTaker, openPictures } from "../pictures/current.ts";
 import { hasUnsavedWork, keepFile } from "../import/send/upload_state.ts";
 import { useReviewsWaiting } from "./reviews_waiting.ts";
 import { ThemeButton } from "./theme.tsx";
@@ -195,6 +196,7 @@ export function App() {
     stopFollowing();
     reviewsWaiting.set(null);
     keepFile();
+    openPictures.value?.stop();
   }, [signedIn]);
   return (
     <>
@@ -360,7 +362,9 @@ function useTitle(label: string): void {
 function useLeaving(): void {
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
-      if (hasUnsavedWork() || hasUnsaved()) event.preventDefault();
+      const isUnsaved = hasUnsavedWork() || hasUnsaved() ||
+        openPictures.value?.isUnsaved;
+      if (isUnsaved) event.preventDefault();
     };
     addEventListener("beforeunload", ask);
     return () => removeEventListener("beforeunload", ask);
@@ -451,6 +455,7 @@ function Header({ current, views, view }: {
 /** Signs out and drops all work, so that the next user does not see it. */
 function endSession(): void {
   dropAll();
+  dropPictures();
   dropAllUnsaved();
   endedUnseen.set(null);
   signOut();
@@ -480,7 +485,7 @@ function useFocus(main: { current: HTMLElement | null }, where: string): void {
   }, [where]);
 }
 
-/** Accepts a file dropped anywhere, even while nobody is signed in. */
+/** Accepts files dropped anywhere, even while nobody is signed in. */
 function useDrop(current: Session | null): void {
   useEffect(() => {
     if (current?.role === "operator") return;
@@ -498,10 +503,12 @@ function useDrop(current: Session | null): void {
       document.body.classList.remove("dropping");
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
-      const dropped = await droppedFile(event.dataTransfer);
-      if (dropped === null) return;
+      const taker = dropTaker.value;
+      const dropped = await droppedFiles(event.dataTransfer);
+      if (dropped.files.length === 0) return;
+      if (taker !== null) return taker(dropped);
       goTo("upload");
-      openDroppedFile(current?.client ?? null, dropped.file, dropped.handle);
+      openDropped(current?.client ?? null, dropped);
     };
     addEventListener("dragover", over);
     addEventListener("dragleave", leave);

@@ -27,8 +27,6 @@ const AS_WORKBOOK =
   "Open it in your spreadsheet program, save it as an Excel workbook (.xlsx) without a password, and drop that file here. Or copy the rows, and paste them here.";
 const AS_TEXT = "Send products as XML, JSON or a table (CSV, Excel).";
 const UNPACK = "Unpack it, and drop the file inside.";
-const AS_ADDRESS =
-  "Images are not uploaded. Write the address of each into its product, as <image>.";
 
 /** A kind of file that cannot be opened. */
 interface Other {
@@ -57,11 +55,6 @@ const OTHERS: readonly Other[] = [
     remedy: AS_WORKBOOK,
   },
   { begins: ["%PDF"], what: "a PDF", remedy: AS_TEXT },
-  {
-    begins: ["\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF"],
-    what: "an image",
-    remedy: AS_ADDRESS,
-  },
   { begins: ["{\\rtf"], what: "a text document (RTF)", remedy: AS_TEXT },
   {
     begins: ["["],

@@ -1,0 +1,65 @@
+/**
+ * Takes all files that are dropped or chosen at once: one file with products is
+ * opened, pictures are added, and other files are named.
+ */
+import type { Client } from "../../client/mod.ts";
+import type { Dropped } from "../lib/browser.ts";
+import { openPictures } from "../pictures/current.ts";
+import { sortDropped } from "../pictures/dropped.ts";
+import { type ChosenFile, NOT_A_PICTURE } from "../pictures/kinds.ts";
+import { PictureSet } from "../pictures/picture_set.ts";
+import { openAnyFile } from "./intake.ts";
+import { intake } from "./intake_state.ts";
+import { upload } from "./send/upload_state.ts";
+
+/** Takes dropped files and folders. */
+export async function takeDropped(
+  client: Client | null,
+  { entries, files, handle }: Dropped,
+): Promise<void> {
+  const sorted = await sortDropped({ entries, files });
+  const { all, pictures, products, unsent } = sorted;
+  const hasPictures = pictures.length > 0 ||
+    unsent.some(({ isPicture = false }) => isPicture);
+  // The reader of products says what is wrong with a file of another kind.
+  if (all.length === 1 && !hasPictures) {
+    return await openAnyFile(client, all[0].file, handle);
+  }
+  const opened = fileToOpen(products);
+  const left = products.filter((file) => file !== opened);
+  const set = openSet();
+  set.add({
+    ...sorted,
+    unsent: [
+      ...unsent,
+      ...left.map(({ path }) => ({ path, why: whyNotOpened(opened) })),
+    ],
+  });
+  openPictures.set(set);
+  if (opened !== undefined) await openAnyFile(client, opened.file);
+}
+
+/** The set that pictures are added to: a new one after the last was placed. */
+function openSet(): PictureSet {
+  const current = openPictures.value;
+  return current === null || current.state.value.placed !== null
+    ? new PictureSet()
+    : current;
+}
+
+/**
+ * The file with products that is opened: one beside the folders, or the only
+ * one in a folder unless it would replace a file that is open.
+ */
+function fileToOpen(products: readonly ChosenFile[]): ChosenFile | undefined {
+  const beside = products.find(({ path }) => !path.includes("/"));
+  const isFree = upload.value === null && intake.value.name !== "spreadsheet";
+  return beside ??
+    (products.length === 1 && isFree ? products[0] : undefined);
+}
+
+function whyNotOpened(opened: ChosenFile | undefined): string {
+  return opened === undefined
+    ? `${NOT_A_PICTURE} If it has products, drop it alone.`
+    : `One file with products is opened at once, now ${opened.path}. Drop this one later.`;
+}

@@ -1,0 +1,66 @@
+/** Makes large pictures smaller in the browser. */
+import type { ImageType } from "../../images/image_types.ts";
+
+/** The longer side of a picture that was made smaller, in pixels. */
+export const LONGER_SIDE = 2_000;
+/** A larger picture is offered to be made smaller, in bytes. */
+export const LARGE_BYTES = 4_000_000;
+const QUALITY = 0.88;
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** The size with the same proportions whose longer side is at most `side`. */
+export function sizeWithin({ width, height }: Size, side: number): Size {
+  const factor = Math.min(1, side / Math.max(width, height));
+  return {
+    width: Math.max(1, Math.round(width * factor)),
+    height: Math.max(1, Math.round(height * factor)),
+  };
+}
+
+/** Whether a picture can be made smaller: an animation would lose its motion. */
+export function isReducible(type: ImageType): boolean {
+  return type !== "gif";
+}
+
+/**
+ * The picture with at most `LONGER_SIDE` pixels; the picture itself if that is
+ * smaller in bytes, or if the browser cannot read it.
+ */
+export async function madeSmaller(
+  file: Blob,
+  type: ImageType,
+): Promise<Blob> {
+  const drawn = await drawnWithin(file, LONGER_SIDE);
+  if (drawn === null) return file;
+  // JPEG has no transparency.
+  const made = await new Promise<Blob | null>((resolve) =>
+    drawn.toBlob(resolve, `image/${type === "jpeg" ? type : "webp"}`, QUALITY)
+  );
+  return made !== null && made.size < file.size ? made : file;
+}
+
+/** The picture, drawn in this size; null if the browser cannot read it. */
+export async function drawnWithin(
+  file: Blob,
+  side: number,
+): Promise<HTMLCanvasElement | null> {
+  const bitmap = await createImageBitmap(file).catch(() => null);
+  if (bitmap === null) return null;
+  try {
+    const { width, height } = sizeWithin(bitmap, side);
+    const canvas = document.createElement("canvas");
+    canvas.width = width;
+    canvas.height = height;
+    const context = canvas.getContext("2d");
+    if (context === null) return null;
+    context.imageSmoothingQuality = "high";
+    context.drawImage(bitmap, 0, 0, width, height);
+    return canvas;
+  } finally {
+    bitmap.close();
+  }
+}

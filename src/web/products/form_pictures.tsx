@@ -1,0 +1,88 @@
+/** Pictures that are dropped on the form of a product. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Client } from "../../client/mod.ts";
+import { loadPictures, openDropped } from "../import/open.ts";
+import type { Dropped } from "../lib/browser.ts";
+import { PictureChoosers } from "../pictures/choosers.tsx";
+import { dropTaker } from "../pictures/current.ts";
+import type { PictureSet } from "../pictures/picture_set.ts";
+import { imagesAfter } from "../pictures/set.ts";
+import { goTo } from "../state/route.ts";
+import { lazy } from "../ui/lazy.tsx";
+import type { Item } from "./draft.ts";
+
+const PicturesPanel = lazy(async () => (await loadPictures()).PicturesPanel);
+
+/** The group of all pictures: the product may have no SKU yet. */
+const PRODUCT = "product";
+
+export function FormPictures({ client, images, onImages }: {
+  client: Client;
+  images: readonly Item[];
+  onImages: (images: readonly Item[]) => void;
+}) {
+  const [set, setSet] = useState<PictureSet | null>(null);
+  const latest = useRef(set);
+  latest.current = set;
+  const take = async (dropped: Dropped) => {
+    const { PictureSet, sortDropped, onlyPictures } = await loadPictures();
+    const sorted = await sortDropped(dropped);
+    if (sorted.products.length === sorted.all.length) {
+      goTo("upload");
+      return openDropped(client, dropped);
+    }
+    const current = latest.current;
+    const open = current === null || current.state.value.placed !== null
+      ? new PictureSet()
+      : current;
+    open.add(onlyPictures(sorted));
+    setSet(open);
+  };
+  useEffect(() => {
+    dropTaker.set(take);
+    return () => {
+      dropTaker.set(null);
+      latest.current?.stop();
+    };
+  }, [client]);
+  const filled = images.filter(({ text }) => text.trim() !== "");
+  return (
+    <>
+      {set === null && (
+        <p class="row">
+          <PictureChoosers
+            small
+            onFiles={(files) => take({ entries: [], files, handle: null })}
+          />
+          <span class="quiet">or drop them on this page</span>
+        </p>
+      )}
+      {set !== null && (
+        <PicturesPanel
+          client={client}
+          set={set}
+          only={PRODUCT}
+          places={{
+            skus: [PRODUCT],
+            nameOf: () => "",
+            countImages: () => filled.length,
+            place: ([pictures], mode) => {
+              if (pictures === undefined) return;
+              const notes = new Map(
+                filled.map(({ text, note }) => [text, note]),
+              );
+              onImages(
+                imagesAfter([...notes.keys()], pictures.urls, mode)
+                  .map((text) => ({ text, note: notes.get(text) ?? "" })),
+              );
+            },
+          }}
+          onClose={() => {
+            set.stop();
+            setSet(null);
+          }}
+        />
+      )}
+    </>
+  );
+}
