@@ -111,14 +111,17 @@ export const COLUMN_CHECKS = SCHEMA.map(({ name, columns }) => {
   return `SELECT ${named.join(", ")} FROM ${name} LIMIT 0`;
 });
 
+/** What an operator does with data that no release can upgrade. */
+const CARRY_OVER = "Begin with a new database, and carry products, sellers " +
+  'and keys over by the API, as the chapter "Changes" of the handbook says.';
+
 /** The error to throw when a check fails; its message begins with `name`. */
 export function columnError(error: unknown, name: string): unknown {
   if (!(error instanceof DbError) || error.kind !== "other") return error;
   return new DbError(
     "older",
-    `${name} differs from src/database/schema.ts (${error.message}): add what ` +
-      "it lacks by a migration in src/database/migrations.ts, or begin with a " +
-      "new database.",
+    `${name} has the version of this program, but other tables ` +
+      `(${error.message}): an unreleased program made it. ${CARRY_OVER}`,
     error,
   );
 }
@@ -154,9 +157,8 @@ export function missingMigrations(
   if (version > 0 && version <= BEFORE_FIRST) {
     throw new DbError(
       "older",
-      `${name} was made by a version before the first release, and this ` +
-        "program does not read it; begin with a new database, or start the " +
-        "program that made it.",
+      `${name} was made by a version before 1.0.0, which no release can ` +
+        `upgrade. ${CARRY_OVER}`,
     );
   }
   return version === 0

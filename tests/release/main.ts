@@ -1,7 +1,8 @@
 /**
  * `deno task release`: builds the program from the last commit, and lists the
  * differences from the former release. The results are in
- * `bin/release-VERSION`.
+ * `bin/release-VERSION`. A small database that this program makes is kept in
+ * `tests/release/released`.
  *
  * It fails if a difference is incompatible with clients or operators of the
  * former release, unless the version announces it.
@@ -16,10 +17,10 @@ import {
   type Release,
   thisRelease,
 } from "./contract.ts";
+import { keepSample, RELEASED } from "./sample.ts";
 import { billOfMaterials, packagesOf } from "./sbom.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const RELEASED = new URL("released/", import.meta.url);
 const PROGRAM = "seller-interface";
 
 async function run(
@@ -92,6 +93,7 @@ await using source = await temporaryFolder();
 const archive = `${source.path}/source.tar`;
 await run("git", ["archive", "--output", archive, "HEAD"]);
 await run("tar", ["xf", archive, "-C", source.path]);
+await keepSample(source.path, VERSION);
 await run(Deno.execPath(), ["task", "compile"], source.path);
 
 const folder = `${ROOT}bin/release-${VERSION}`;
@@ -117,4 +119,4 @@ const sums = await Promise.all(
 await Deno.writeTextFile(`${folder}/SHA256SUMS`, sums.join(""));
 const facts = new URL(`${VERSION}.json`, RELEASED);
 await Deno.writeTextFile(facts, JSON.stringify(release, null, 1) + "\n");
-console.log(`made ${folder}; commit ${facts.pathname}, tag v${VERSION}`);
+console.log(`made ${folder}; commit ${RELEASED.pathname}, tag v${VERSION}`);
