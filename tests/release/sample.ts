@@ -1,6 +1,6 @@
 /**
  * A small database that the program of a release makes: a seller with products,
- * an upload that was undone, an import, a webhook and a mapping. It is kept, so
+ * an upload that was undone, an import and a webhook. It is kept, so
  * that every later program proves that it upgrades it (`upgrade_test.ts`).
  */
 import { assert } from "@std/assert";
@@ -26,6 +26,7 @@ export async function keepSample(
     SELLER_DATA_DIR: folder.path,
     SELLER_PORT: "0",
     SELLER_OPERATOR_KEY: "operator",
+    SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
   };
   const added = await runTask(source, ["cli", "seller", "add", "acme"], env);
   const key = /sk_[\w-]+/.exec(added)?.[0];
@@ -38,10 +39,14 @@ export async function keepSample(
     stderr: "null",
   }).spawn();
   const [output, url] = await listeningAt(service.stdout);
-  const sellerId = await fill(url, key);
-  service.kill("SIGTERM");
-  for await (const _ of output);
-  await service.status;
+  let sellerId: string;
+  try {
+    sellerId = await fill(url, key);
+  } finally {
+    service.kill("SIGTERM");
+    for await (const _ of output);
+    await service.status;
+  }
   const file = await Deno.readFile(`${folder.path}/seller.db`);
   await Deno.mkdir(RELEASED, { recursive: true });
   await Deno.writeFile(
@@ -128,7 +133,7 @@ async function fill(url: string, key: string): Promise<string> {
   await call("DELETE", "products/C");
   await call("POST", "webhooks", {
     trigger: "order_created",
-    url: "https://seller.example/hooks",
+    url: "http://127.0.0.1:8080/hooks",
   });
   return (await call("GET", "account")).account.id;
 }
