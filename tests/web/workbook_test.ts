@@ -11,9 +11,10 @@ import {
   utils,
   write,
 } from "../../src/web/import/read/workbook/xlsx.ts";
-import { boot } from "../support/app.ts";
+import { boot, type BootOptions } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { browserTest, type OpenTab } from "./browser.ts";
+import { pageTests } from "./opened_page.ts";
 import { signIn } from "./page.ts";
 
 type Cell = string | number | CellObject | null;
@@ -65,7 +66,9 @@ function test(name: string, fn: (openTab: OpenTab) => Promise<void>): void {
   browserTest(`a workbook: ${name}`, fn);
 }
 
-const bootPage = () => boot({ config: { roles: ["api"] } });
+const bootPage = () => boot(OPTIONS);
+const OPTIONS: BootOptions = { config: { roles: ["api"] } };
+const pageTest = pageTests("a workbook", OPTIONS);
 
 for (
   const [cell, expected] of [
@@ -169,121 +172,121 @@ test("a file saved by Excel is stored as Excel shows it, in three clicks", async
   }
 });
 
-test("another sheet can be chosen, and the corrected file is a workbook again", async (openTab) => {
-  await using app = await bootPage();
-  await using tab = await openTab();
-  const { page } = tab;
-  await signIn(tab, app.url, app.key);
-  await choose(
-    page,
-    book({
-      Alt: [HEADER, ["OLD", "Alt", 1, 1]],
-      Neu: [
-        HEADER,
-        [
-          "A",
-          "Becher",
-          number(9.5, "0.00"),
-          3,
-          4006381333931,
-          number(46143, "dd/mm/yyyy"),
+pageTest(
+  "another sheet can be chosen, and the corrected file is a workbook again",
+  async ({ page, signIn, tab }) => {
+    await signIn();
+    await choose(
+      page,
+      book({
+        Alt: [HEADER, ["OLD", "Alt", 1, 1]],
+        Neu: [
+          HEADER,
+          [
+            "A",
+            "Becher",
+            number(9.5, "0.00"),
+            3,
+            4006381333931,
+            number(46143, "dd/mm/yyyy"),
+          ],
+          ["B", "Tasse", { t: "e", v: 0x2a }, 4, "=1+1", null],
         ],
-        ["B", "Tasse", { t: "e", v: 0x2a }, 4, "=1+1", null],
-      ],
-    }),
-    "preise.xlsx",
-  );
-  const other = page.getByText(
-    "Only the sheet Alt is read; you can choose another above: Neu.",
-  );
-  await other.waitFor();
-  await page.getByLabel("Sheet").selectOption("Neu");
-  await other.waitFor({ state: "detached" });
-  await page.getByText("1 cell without a value").waitFor();
-  await click(page, "Check 2 products");
-  await page.getByText("2 problems in 1 row.").waitFor();
-  const grid = page.getByRole("grid", { name: "Rows with problems" });
-  await grid.getByRole("gridcell", { name: "Price is missing" }).click();
-  await page.keyboard.type("12,50");
-  await page.keyboard.press("Enter");
-  const download = page.waitForEvent("download");
-  await click(page, "Download the corrected file");
-  const saved = await download;
-  assertEquals(saved.suggestedFilename(), "preise-corrected.xlsx");
-  const corrected = read(await Deno.readFile(await saved.path()), {
-    cellNF: true,
-  });
-  assertEquals(corrected.SheetNames, ["Alt", "Neu"]);
-  assertEquals(corrected.Sheets.Alt.A2.v, "OLD");
-  const { Neu } = corrected.Sheets;
-  // Untouched parts are unchanged, including formats.
-  assertEquals([Neu.C2.t, Neu.C2.v, Neu.C2.z], ["n", 9.5, "0.00"]);
-  assertEquals([Neu.F2.t, Neu.F2.v, Neu.F2.z], ["n", 46143, "dd/mm/yyyy"]);
-  assertEquals([Neu.C3.t, Neu.C3.v], ["s", "12,50"]);
-  assertEquals([Neu.E3.t, Neu.E3.v, Neu.E3.f], ["s", "=1+1", undefined]);
-  assertEquals(Neu.G1.v, "Problems");
-  assertStringIncludes(`${Neu.G3.v}`, "=1+1");
-  assertEquals(tab.faults, []);
-});
+      }),
+      "preise.xlsx",
+    );
+    const other = page.getByText(
+      "Only the sheet Alt is read; you can choose another above: Neu.",
+    );
+    await other.waitFor();
+    await page.getByLabel("Sheet").selectOption("Neu");
+    await other.waitFor({ state: "detached" });
+    await page.getByText("1 cell without a value").waitFor();
+    await click(page, "Check 2 products");
+    await page.getByText("2 problems in 1 row.").waitFor();
+    const grid = page.getByRole("grid", { name: "Rows with problems" });
+    await grid.getByRole("gridcell", { name: "Price is missing" }).click();
+    await page.keyboard.type("12,50");
+    await page.keyboard.press("Enter");
+    const download = page.waitForEvent("download");
+    await click(page, "Download the corrected file");
+    const saved = await download;
+    assertEquals(saved.suggestedFilename(), "preise-corrected.xlsx");
+    const corrected = read(await Deno.readFile(await saved.path()), {
+      cellNF: true,
+    });
+    assertEquals(corrected.SheetNames, ["Alt", "Neu"]);
+    assertEquals(corrected.Sheets.Alt.A2.v, "OLD");
+    const { Neu } = corrected.Sheets;
+    // Untouched parts are unchanged, including formats.
+    assertEquals([Neu.C2.t, Neu.C2.v, Neu.C2.z], ["n", 9.5, "0.00"]);
+    assertEquals([Neu.F2.t, Neu.F2.v, Neu.F2.z], ["n", 46143, "dd/mm/yyyy"]);
+    assertEquals([Neu.C3.t, Neu.C3.v], ["s", "12,50"]);
+    assertEquals([Neu.E3.t, Neu.E3.v, Neu.E3.f], ["s", "=1+1", undefined]);
+    assertEquals(Neu.G1.v, "Problems");
+    assertStringIncludes(`${Neu.G3.v}`, "=1+1");
+    assertEquals(tab.faults, []);
+  },
+);
 
-test("a currency in a cell's format applies only to its own price", async (openTab) => {
-  await using app = await bootPage();
-  await using tab = await openTab();
-  const { page } = tab;
-  await signIn(tab, app.url, app.key);
-  const priced = (sku: string, format: string) => [
-    ...[sku, "Becher", number(12.9, format), 3],
-  ];
-  const header = ["SKU", "Titel", "Preis", "Bestand"];
-  const euro = '#,##0.00\\ "€"';
-  await choose(page, book({ A: [header, priced("A", euro)] }), "preise.xlsx");
-  await click(page, "Check 1 product");
-  await click(page, "Upload 1 product");
-  await page.getByText("complete", { exact: true }).waitFor();
-  const { text: stored } = await app.call("/seller_api/products/A");
-  assertStringIncludes(stored, '<price currency="EUR">12.9</price>');
+pageTest(
+  "a currency in a cell's format applies only to its own price",
+  async ({ app, page, signIn, tab }) => {
+    await signIn();
+    const priced = (sku: string, format: string) => [
+      ...[sku, "Becher", number(12.9, format), 3],
+    ];
+    const header = ["SKU", "Titel", "Preis", "Bestand"];
+    const euro = '#,##0.00\\ "€"';
+    await choose(page, book({ A: [header, priced("A", euro)] }), "preise.xlsx");
+    await click(page, "Check 1 product");
+    await click(page, "Upload 1 product");
+    await page.getByText("complete", { exact: true }).waitFor();
+    const { text: stored } = await app.call("/seller_api/products/A");
+    assertStringIncludes(stored, '<price currency="EUR">12.9</price>');
 
-  await page.getByRole("link", { name: "Upload", exact: true }).click();
-  const mixed = [header, priced("B", euro), priced("C", "[$$-409]#,##0.00")];
-  await choose(page, book({ A: mixed }), "gemischt.xlsx");
-  await page.getByLabel("Currency of all prices").fill("EUR");
-  await click(page, "Check 2 products");
-  await page.getByText("1 problem in 1 row.").waitFor();
-  await page.getByRole("gridcell", { name: "$12.9" }).waitFor();
-  assertEquals(tab.faults, []);
-});
+    await page.getByRole("link", { name: "Upload", exact: true }).click();
+    const mixed = [header, priced("B", euro), priced("C", "[$$-409]#,##0.00")];
+    await choose(page, book({ A: mixed }), "gemischt.xlsx");
+    await page.getByLabel("Currency of all prices").fill("EUR");
+    await click(page, "Check 2 products");
+    await page.getByText("1 problem in 1 row.").waitFor();
+    await page.getByRole("gridcell", { name: "$12.9" }).waitFor();
+    assertEquals(tab.faults, []);
+  },
+);
 
-test("a cell that spans several rows is the value of each", async (openTab) => {
-  await using app = await bootPage();
-  await using tab = await openTab();
-  const { page } = tab;
-  await signIn(tab, app.url, app.key);
-  const made = utils.book_new();
-  const sheet = utils.aoa_to_sheet([
-    ["Frühjahr", null, null, null, null],
-    ["SKU", "Titel", "Preis in EUR", "Bestand", "Marke"],
-    ["A", "Becher", 5, 3, "Kockums"],
-    ["B", "Tasse", 6, 4],
-    ["C", "Teller", 7, 5],
-  ]);
-  const range = (s: string, e: string) => ({
-    s: utils.decode_cell(s),
-    e: utils.decode_cell(e),
-  });
-  sheet["!merges"] = [range("A1", "E1"), range("E3", "E4")];
-  utils.book_append_sheet(made, sheet, "A");
-  const bytes = write(made, { type: "array", bookType: "xlsx" });
-  await choose(page, bytes, "marken.xlsx");
-  await click(page, "Check 3 products");
-  await click(page, "Upload 3 products");
-  await page.getByText("complete", { exact: true }).waitFor();
-  const { products } = await app.client().products.list();
-  assertEquals(
-    products.map(({ sku, brand }) => [sku, brand]),
-    [["A", "Kockums"], ["B", "Kockums"], ["C", undefined]],
-  );
-  assertEquals(tab.faults, []);
-});
+pageTest(
+  "a cell that spans several rows is the value of each",
+  async ({ app, page, signIn, tab }) => {
+    await signIn();
+    const made = utils.book_new();
+    const sheet = utils.aoa_to_sheet([
+      ["Frühjahr", null, null, null, null],
+      ["SKU", "Titel", "Preis in EUR", "Bestand", "Marke"],
+      ["A", "Becher", 5, 3, "Kockums"],
+      ["B", "Tasse", 6, 4],
+      ["C", "Teller", 7, 5],
+    ]);
+    const range = (s: string, e: string) => ({
+      s: utils.decode_cell(s),
+      e: utils.decode_cell(e),
+    });
+    sheet["!merges"] = [range("A1", "E1"), range("E3", "E4")];
+    utils.book_append_sheet(made, sheet, "A");
+    const bytes = write(made, { type: "array", bookType: "xlsx" });
+    await choose(page, bytes, "marken.xlsx");
+    await click(page, "Check 3 products");
+    await click(page, "Upload 3 products");
+    await page.getByText("complete", { exact: true }).waitFor();
+    const { products } = await app.client().products.list();
+    assertEquals(
+      products.map(({ sku, brand }) => [sku, brand]),
+      [["A", "Kockums"], ["B", "Kockums"], ["C", undefined]],
+    );
+    assertEquals(tab.faults, []);
+  },
+);
 
 /** Hidden rows, columns and sheets, in the form of each program. */
 const HIDING = {
@@ -336,72 +339,73 @@ function books(): WorkBook {
 }
 
 for (const [kind, made] of Object.entries(HIDING)) {
-  test(`the page asks about what an ${kind} hides`, async (openTab) => {
-    await using app = await bootPage();
-    await using tab = await openTab();
-    const { page } = tab;
-    await signIn(tab, app.url, app.key);
-    await choose(page, made(), `preise.${kind}`);
-    await page.getByText(
-      "A hidden sheet is not read unless you choose it above: Alt",
-    ).waitFor();
-    const check = page.getByRole("button", { name: "Check 3 products" });
-    assert(await check.isDisabled());
-    await page.getByText("The workbook hides 1 column: Marke").waitFor();
-    await page.getByText("The workbook hides row 3").waitFor();
-    await click(page, "Leave 1 row out");
-    await click(page, "Leave them out");
-    await click(page, "Check 2 products");
-    await click(page, "Upload 2 products");
-    await page.getByText("complete", { exact: true }).waitFor();
-    const { products } = await app.client().products.list();
-    assertEquals(
-      products.map(({ sku, brand }) => [sku, brand]),
-      [["A", undefined], ["C", undefined]],
-    );
-    assertEquals(tab.faults, []);
-  });
+  pageTest(
+    `the page asks about what an ${kind} hides`,
+    async ({ app, page, signIn, tab }) => {
+      await signIn();
+      await choose(page, made(), `preise.${kind}`);
+      await page.getByText(
+        "A hidden sheet is not read unless you choose it above: Alt",
+      ).waitFor();
+      const check = page.getByRole("button", { name: "Check 3 products" });
+      assert(await check.isDisabled());
+      await page.getByText("The workbook hides 1 column: Marke").waitFor();
+      await page.getByText("The workbook hides row 3").waitFor();
+      await click(page, "Leave 1 row out");
+      await click(page, "Leave them out");
+      await click(page, "Check 2 products");
+      await click(page, "Upload 2 products");
+      await page.getByText("complete", { exact: true }).waitFor();
+      const { products } = await app.client().products.list();
+      assertEquals(
+        products.map(({ sku, brand }) => [sku, brand]),
+        [["A", undefined], ["C", undefined]],
+      );
+      assertEquals(tab.faults, []);
+    },
+  );
 }
 
-test("numbers rounded by a spreadsheet program are reported", async (openTab) => {
-  await using app = await bootPage();
-  await using tab = await openTab();
-  const { page } = tab;
-  await signIn(tab, app.url, app.key);
-  await choose(
-    page,
-    book({ A: [HEADER, ["A", "Becher", 5, 3, "7,3123E+12", null]] }),
-    "preise.xlsx",
-  );
-  await page.getByText("as in 7,3123E+12: their last digits").waitFor();
-  assertEquals(tab.faults, []);
-});
+pageTest(
+  "numbers rounded by a spreadsheet program are reported",
+  async ({ page, signIn, tab }) => {
+    await signIn();
+    await choose(
+      page,
+      book({ A: [HEADER, ["A", "Becher", 5, 3, "7,3123E+12", null]] }),
+      "preise.xlsx",
+    );
+    await page.getByText("as in 7,3123E+12: their last digits").waitFor();
+    assertEquals(tab.faults, []);
+  },
+);
 
-test("a workbook that is damaged, unpacks to too much or takes too long is refused", async (openTab) => {
-  await using app = await bootPage();
-  await using tab = await openTab();
-  const { page } = tab;
-  const good = book({ A: [HEADER, ["A", "Becher", 5, 3]] });
-  await signIn(tab, app.url, app.key);
-  await choose(page, declaring(good, 2 ** 30), "bomb.xlsx");
-  await page.getByText("It unpacks to more than 256 MiB").waitFor();
-  // No more than the declared size is unpacked, so this file counts as damaged.
-  await choose(page, declaring(good, 1), "liar.xlsx");
-  await page.getByText("liar.xlsx is a workbook that cannot be read").waitFor();
-  await choose(page, good.slice(0, -40), "cut.xlsx");
-  await page.getByText("The file is damaged").waitFor();
+pageTest(
+  "a workbook that is damaged, unpacks to too much or takes too long is refused",
+  async ({ page, signIn, tab }) => {
+    const good = book({ A: [HEADER, ["A", "Becher", 5, 3]] });
+    await signIn();
+    await choose(page, declaring(good, 2 ** 30), "bomb.xlsx");
+    await page.getByText("It unpacks to more than 256 MiB").waitFor();
+    // No more than the declared size is unpacked, so this file counts as damaged.
+    await choose(page, declaring(good, 1), "liar.xlsx");
+    await page.getByText("liar.xlsx is a workbook that cannot be read")
+      .waitFor();
+    await choose(page, good.slice(0, -40), "cut.xlsx");
+    await page.getByText("The file is damaged").waitFor();
 
-  await page.route(
-    /workbook\.[0-9a-f]+\.js/,
-    (route) =>
-      route.fulfill({ contentType: "text/javascript", body: "for (;;);" }),
-  );
-  await page.clock.install();
-  await choose(page, good, "slow.xlsx");
-  // The limit begins a moment after the file is chosen.
-  await until(async () => {
-    await page.clock.fastForward(60_000);
-    return await page.getByText("Reading it takes too long").isVisible();
-  }, "the end of a slow workbook");
-  assertEquals(tab.faults, []);
-});
+    await page.route(
+      /workbook\.[0-9a-f]+\.js/,
+      (route) =>
+        route.fulfill({ contentType: "text/javascript", body: "for (;;);" }),
+    );
+    await page.clock.install();
+    await choose(page, good, "slow.xlsx");
+    // The limit begins a moment after the file is chosen.
+    await until(async () => {
+      await page.clock.fastForward(60_000);
+      return await page.getByText("Reading it takes too long").isVisible();
+    }, "the end of a slow workbook");
+    assertEquals(tab.faults, []);
+  },
+);
