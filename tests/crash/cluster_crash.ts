@@ -4,8 +4,8 @@
  */
 import type { Role } from "../../src/config.ts";
 import { PostgresServer } from "../support/postgres.ts";
-import { Cluster } from "./cluster.ts";
-import { Traffic, type TrafficFigures } from "./traffic.ts";
+import { Cluster } from "../processes/cluster.ts";
+import { Traffic, type TrafficFigures } from "../processes/traffic.ts";
 
 const ROLES: readonly Role[] = [
   "api",

@@ -14,9 +14,14 @@ import { Random } from "../support/random.ts";
 import { addSellers, OPERATOR } from "../support/service.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { sometimes } from "../support/sometimes.ts";
-import { Inspector } from "./inspect.ts";
-import { checkArrivals, prepareRows } from "./promises.ts";
-import { Emitter, Setter, Uploader, type Writer } from "./writers.ts";
+import { Inspector } from "../processes/inspect.ts";
+import { checkArrivals, prepareRows } from "../processes/promises.ts";
+import {
+  Emitter,
+  Setter,
+  Uploader,
+  type Writer,
+} from "../processes/writers.ts";
 
 /** The longest time between the start of the writers and the kill. */
 const LIFE_MS = 500;

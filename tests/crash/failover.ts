@@ -10,8 +10,8 @@ import { installedPostgres, type PostgresServer } from "../support/postgres.ts";
 import { Proxy } from "../support/proxy.ts";
 import { ReplicatedServers, set } from "../support/replication.ts";
 import { sometimesMeasured } from "../support/sometimes.ts";
-import { Cluster } from "./cluster.ts";
-import { Traffic, type TrafficFigures } from "./traffic.ts";
+import { Cluster } from "../processes/cluster.ts";
+import { Traffic, type TrafficFigures } from "../processes/traffic.ts";
 
 const ROLES: readonly Role[] = ["api", "api", "images", "webhooks"];
 const SELLERS = ["acme", "globex", "initech"];

@@ -22,8 +22,8 @@ import { ImageHost } from "../support/image_host.ts";
 import { addSellers, OPERATOR } from "../support/service.ts";
 import { mountSmall } from "../support/small_disk.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { Inspector } from "./inspect.ts";
-import { Uploader } from "./writers.ts";
+import { Inspector } from "../processes/inspect.ts";
+import { Uploader } from "../processes/writers.ts";
 
 /** A data folder with a seller; returns the seller's key. */
 async function prepare(folder: string): Promise<string> {

@@ -7,8 +7,8 @@ import { hasWalResetBug } from "../../src/database/sqlite/version.ts";
 import { until } from "../support/clock.ts";
 import { runProgram, temporaryFolder } from "../support/process.ts";
 import { Service } from "../support/service.ts";
-import { Inspector } from "./inspect.ts";
-import { Uploader } from "./writers.ts";
+import { Inspector } from "../processes/inspect.ts";
+import { Uploader } from "../processes/writers.ts";
 
 /** The path of the program; null if this machine lacks it. */
 async function findLitestream(): Promise<string | null> {

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { picture } from "../../src/sandbox/pictures.ts";
-import { Setter, Uploader, type Writer } from "../crash/writers.ts";
+import { Setter, Uploader, type Writer } from "../processes/writers.ts";
 import { type Answer, child, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { OPERATOR } from "../support/service.ts";

@@ -1,6 +1,6 @@
 /** One cell of the matrix: a fault, during an activity, for a duration. */
 import { assert, assertEquals } from "@std/assert";
-import { WRONG_COUNTERS } from "../crash/inspect.ts";
+import { WRONG_COUNTERS } from "../processes/inspect.ts";
 import { until } from "../support/clock.ts";
 import { gate } from "../support/webhook_sink.ts";
 import {

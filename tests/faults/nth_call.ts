@@ -14,7 +14,7 @@ import { ImageWorker } from "../../src/images/worker/image_worker.ts";
 import type { ToImageWorker } from "../../src/images/worker/messages.ts";
 import type { SpawnWorker } from "../../src/images/worker/spawn.ts";
 import { picture } from "../../src/sandbox/pictures.ts";
-import { Inspector, WRONG_COUNTERS } from "../crash/inspect.ts";
+import { Inspector, WRONG_COUNTERS } from "../processes/inspect.ts";
 import {
   type Answer,
   boot,

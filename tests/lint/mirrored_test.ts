@@ -1,4 +1,7 @@
-/** Where the test of a source file is: `tests` mirrors `src`. */
+/**
+ * Where tests are: `tests` mirrors `src`, and what those with real processes
+ * share is in `processes`.
+ */
 import { assertEquals } from "@std/assert";
 import { testFiles } from "../shards/shard.ts";
 
@@ -14,7 +17,9 @@ function ownSources(path: string): string[] {
     .map(([, imported]) => new URL(imported, file).href)
     .filter((url) => url.startsWith(new URL("../src/", TESTS).href))
     .map((url) => url.slice(new URL("../src/", TESTS).href.length))
-    .filter((source) => source.split("/").at(-1)!.split(".")[0] === name);
+    .filter((source) =>
+      [`${name}.ts`, `${name}.tsx`].includes(source.split("/").at(-1)!)
+    );
 }
 
 Deno.test("the test of a source file is at the mirrored path", () => {
@@ -29,4 +34,20 @@ Deno.test("the test of a source file is at the mirrored path", () => {
       : [`tests/${path} belongs at tests/${mirrored[0]}`];
   });
   assertEquals(astray, []);
+});
+
+const OF_PROCESSES = ["crash", "faults", "soak", "spread"];
+
+Deno.test("the tests with real processes share only processes/ and support/", () => {
+  const wrong = OF_PROCESSES.flatMap((folder) =>
+    [...Deno.readDirSync(new URL(`${folder}/`, TESTS))].flatMap(({ name }) => {
+      const file = new URL(`${folder}/${name}`, TESTS);
+      const text = name.endsWith(".ts") ? Deno.readTextFileSync(file) : "";
+      return [...text.matchAll(IMPORT)]
+        .map(([, imported]) => /^\.\.\/(\w+)\//.exec(imported)?.[1] ?? "")
+        .filter((from) => OF_PROCESSES.includes(from))
+        .map((from) => `${folder}/${name} imports ${from}/`);
+    })
+  );
+  assertEquals(wrong, []);
 });

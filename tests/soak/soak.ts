@@ -5,8 +5,8 @@
  */
 import { assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { Inspector } from "../crash/inspect.ts";
-import { checkArrivals, prepareRows } from "../crash/promises.ts";
+import { Inspector } from "../processes/inspect.ts";
+import { checkArrivals, prepareRows } from "../processes/promises.ts";
 import { openSqlite } from "../../src/database/sqlite/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { type Program, temporaryFolder } from "../support/process.ts";

@@ -2,7 +2,12 @@
  * Mixed traffic of several sellers and an operator. The writers are those of
  * the crash test, which remember what was acknowledged.
  */
-import { Emitter, Setter, Uploader, type Writer } from "../crash/writers.ts";
+import {
+  Emitter,
+  Setter,
+  Uploader,
+  type Writer,
+} from "../processes/writers.ts";
 import { runProgram } from "../support/process.ts";
 import type { Random } from "../support/random.ts";
 import { OPERATOR, type Service } from "../support/service.ts";

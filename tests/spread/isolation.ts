@@ -11,7 +11,7 @@
  * `SELLER_SPREAD_SECONDS` is the duration of each fault; a minute by default.
  */
 import { assert, assertEquals } from "@std/assert";
-import type { WriterRequest } from "../crash/writers.ts";
+import type { WriterRequest } from "../processes/writers.ts";
 import { Cluster } from "./cluster.ts";
 import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";

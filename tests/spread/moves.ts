@@ -9,9 +9,9 @@
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
 import { connectTo } from "../support/postgres.ts";
-import { Cluster as Processes } from "../crash/cluster.ts";
-import { ClusterInspector } from "../crash/cluster_inspect.ts";
-import { Setter } from "../crash/writers.ts";
+import { Cluster as Processes } from "../processes/cluster.ts";
+import { ClusterInspector } from "../processes/cluster_inspect.ts";
+import { Setter } from "../processes/writers.ts";
 import { until } from "../support/clock.ts";
 import { Cluster } from "./cluster.ts";
 import { followed } from "./follower.ts";

@@ -6,8 +6,8 @@
  * continues.
  */
 import { assert, assertEquals } from "@std/assert";
-import { Cluster as Processes } from "../crash/cluster.ts";
-import { Uploader } from "../crash/writers.ts";
+import { Cluster as Processes } from "../processes/cluster.ts";
+import { Uploader } from "../processes/writers.ts";
 import { until } from "../support/clock.ts";
 import { makeFilled } from "../support/filled.ts";
 import { blocks, chapter } from "../support/handbook.ts";

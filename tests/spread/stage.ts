@@ -4,8 +4,8 @@
  * it.
  */
 import type { Role } from "../../src/config.ts";
-import { Cluster as Processes } from "../crash/cluster.ts";
-import { Traffic } from "../crash/traffic.ts";
+import { Cluster as Processes } from "../processes/cluster.ts";
+import { Traffic } from "../processes/traffic.ts";
 import { Proxy } from "../support/proxy.ts";
 import type { Cluster } from "./cluster.ts";
 

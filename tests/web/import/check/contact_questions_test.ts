@@ -1,11 +1,11 @@
 /** Columns of tables that may name contacts. */
 import { assertEquals } from "@std/assert";
-import { contactQuestions } from "../../src/web/import/check/contact_questions.ts";
-import type { TableAndMapping } from "../../src/web/import/check/finding.ts";
-import { countKnownNames } from "../../src/web/import/columns/headers.ts";
-import { mappingFor } from "../../src/web/import/columns/spreadsheet.ts";
-import { readTable } from "../../src/web/import/read/csv.ts";
-import { finish } from "../support/work.ts";
+import { contactQuestions } from "../../../../src/web/import/check/contact_questions.ts";
+import type { TableAndMapping } from "../../../../src/web/import/check/finding.ts";
+import { countKnownNames } from "../../../../src/web/import/columns/headers.ts";
+import { mappingFor } from "../../../../src/web/import/columns/spreadsheet.ts";
+import { readTable } from "../../../../src/web/import/read/csv.ts";
+import { finish } from "../../../support/work.ts";
 
 const NOTHING = { targets: {}, units: {}, values: {} };
 
