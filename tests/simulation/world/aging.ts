@@ -91,6 +91,11 @@ const KEPT: Readonly<Record<string, Rows & { days: Days }>> = {
     from: "hourly_counts",
     days: () => 90,
   },
+  "deleted contacts that no product names": {
+    time: "unneeded_since",
+    from: "contacts WHERE deleted_at IS NOT NULL",
+    days: ({ undoDays }) => undoDays + 1,
+  },
   "former secrets": {
     time: "value ->> 1",
     from: `(SELECT value FROM webhooks, json_each(former_secrets)

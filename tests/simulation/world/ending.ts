@@ -10,6 +10,7 @@ import { pick } from "./choice.ts";
 import type { BundleClient } from "./bundle.ts";
 import type { CatalogueClient } from "./catalogue_client.ts";
 import { checkCounters } from "./counters.ts";
+import type { ContactClient } from "./contacts.ts";
 import type { CounterClient } from "./counter.ts";
 import { checkDeliveries } from "./deliveries.ts";
 import type { HookClient } from "./hook_client.ts";
@@ -33,7 +34,12 @@ export interface Witnesses {
   clients: readonly CatalogueClient[];
   bundles: readonly BundleClient[];
   hooks: readonly HookClient[];
-  counters: readonly (CounterClient | PriceClient | SaleClient)[];
+  counters: readonly (
+    | CounterClient
+    | PriceClient
+    | SaleClient
+    | ContactClient
+  )[];
   stocks: readonly StockClient[];
   pullers: readonly Puller[];
 }

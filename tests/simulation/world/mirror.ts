@@ -86,5 +86,10 @@ export class Mirror implements Actor {
 
 /** Without empty lists, which XML leaves out and JSON does not. */
 export function sourceOf({ source }: XmlElement): string {
-  return source.replaceAll(/<(categories|attributes|images)\/>/g, "");
+  return source.replaceAll(/<(categories|attributes|images)\/>/g, "")
+    // A change of a contact is no change of the products that name it.
+    .replaceAll(
+      /<(manufacturer|responsible_person) name="([^"]*)">.*?<\/\1>/g,
+      "<$1>$2</$1>",
+    );
 }

@@ -7,6 +7,7 @@ import type { BurdenStep } from "./burden.ts";
 import type { CatalogueStep } from "./catalogue_client.ts";
 import type { CategoryStep } from "./categories.ts";
 import { between, chance, pick, weighted } from "./choice.ts";
+import type { ContactStep } from "./contacts.ts";
 import type { CounterStep } from "./counter.ts";
 import type { CrowdStep } from "./crowd.ts";
 import type { HistoryStep } from "./long_history.ts";
@@ -59,6 +60,8 @@ const WORK = 0.03;
 const NARROW = 0.08;
 /** The share of fitting worlds in which a seller has sales. */
 const SALES = 0.25;
+/** The share of fitting worlds in which products name contacts. */
+const CONTACTS = 0.2;
 /** The share of worlds in which a seller has thousands of uploads. */
 const LONG = 0.02;
 const THEMES: Readonly<
@@ -142,6 +145,12 @@ const PRICES: Readonly<Record<PriceStep, number>> = {
   "read history": 1,
 };
 const SALE: Readonly<Record<SaleStep, number>> = { begin: 3, look: 4, end: 1 };
+const CONTACT: Readonly<Record<ContactStep, number>> = {
+  store: 3,
+  delete: 2,
+  name: 6,
+  list: 1,
+};
 const HISTORY: Readonly<Record<HistoryStep, number>> = {
   upload: 1,
   list: 2,
@@ -381,6 +390,17 @@ export function drawSteps(
     for (let n = between(sales, 4, 10); n > 0; n--) {
       const afterMs = between(sales, 0, 4_000);
       const kind = weighted(sales, SALE);
+      steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+    }
+  }
+  const contacts = scheduler.random("contacts");
+  if (
+    rateLimit === null && OTHERS.includes(theme) && chance(contacts, CONTACTS)
+  ) {
+    const actor = `${name}/contacts`;
+    for (let n = between(contacts, 6, 16); n > 0; n--) {
+      const afterMs = between(contacts, 0, 2_000);
+      const kind = weighted(contacts, CONTACT);
       steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
     }
   }

@@ -11,6 +11,7 @@ import { Burden } from "./burden.ts";
 import { Caller } from "./caller.ts";
 import { CatalogueClient } from "./catalogue_client.ts";
 import { CategoryClient, Marketplace } from "./categories.ts";
+import { ContactClient } from "./contacts.ts";
 import { Counter, CounterClient } from "./counter.ts";
 import { CrowdClient } from "./crowd.ts";
 import { Ending } from "./ending.ts";
@@ -119,7 +120,7 @@ class Troupe {
       hooks: clients.filter((one) => one instanceof HookClient),
       counters: clients.filter((one) =>
         one instanceof CounterClient || one instanceof PriceClient ||
-        one instanceof SaleClient
+        one instanceof SaleClient || one instanceof ContactClient
       ),
       stocks: clients.filter((one) => one instanceof StockClient),
       pullers,
@@ -211,6 +212,7 @@ class Troupe {
         ? new PriceClient(scene, counter, name)
         : new CounterClient(scene, counter, name);
     }
+    if (part === "contacts") return new ContactClient(scene, seller, name);
     if (part === "sales") return new SaleClient(scene, seller, name);
     if (part === "history") return new HistoryClient(scene, seller, name);
     if (part.startsWith("categories")) {
