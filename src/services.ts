@@ -4,7 +4,7 @@ import type { Deps } from "./deps.ts";
 import type { Metrics } from "./monitoring/metrics.ts";
 import type { DiskWatch } from "./monitoring/disk_watch.ts";
 import type { Health } from "./monitoring/health.ts";
-import type { ImageReceiver } from "./images/receive.ts";
+import type { ImageReceiver } from "./images/image_receiver.ts";
 import type { ImageStore } from "./images/storage/blob_store.ts";
 import type { Network, Outbound } from "./net/outbound.ts";
 import type { Mailer } from "./net/smtp.ts";

@@ -14,6 +14,7 @@ import { reportedInSource } from "./support/source.ts";
  */
 const MADE: Record<string, readonly string[]> = {
   "open_services.ts Outbound": ["outbound"],
+  "open_services.ts WorkerReceiver": ["image_receiver"],
   "roles.ts RoleKeeper": QUEUE_NAMES,
   "roles.ts ImageRole": ["images"],
   "roles.ts SaleRole": ["sales"],
@@ -27,6 +28,7 @@ const MADE: Record<string, readonly string[]> = {
     "bodies",
     "body_bytes",
     "uploads",
+    "uploaded_images",
     "waits",
   ],
   "http/admission/admission.ts RequestPacer": ["paced_requests"],

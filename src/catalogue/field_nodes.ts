@@ -8,8 +8,7 @@ import {
   SCALAR_RULES,
   type ScalarField,
 } from "./fields.ts";
-import { isoTime } from "../xml/encode.ts";
-import type { XmlNode } from "../xml/element.ts";
+import { isoTime, type XmlNode } from "../xml/element.ts";
 
 /** The fields of a product; scalar ones may be texts. */
 export type FieldValues =

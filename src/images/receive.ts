@@ -3,13 +3,13 @@
  * it as it does a download, and its row is written before and after that.
  */
 import { ServiceError } from "../lib/errors.ts";
-import type { Holder } from "../lib/holders.ts";
 import { splitIntoPieces } from "../lib/pieces.ts";
 import { inSpan } from "../lib/tracing.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { type AcceptedImage, imageFile } from "./image.ts";
+import type { ReceivedImage } from "./image_receiver.ts";
 import {
   recordArriving,
   recordUploaded,
@@ -18,25 +18,6 @@ import {
 
 /** Bytes that are sent to the worker at a time. */
 const PIECE = 64 * 1024;
-
-/**
- * Passes uploads to an image worker. Its methods throw a `ServiceError`: 422
- * for an image that is not accepted, 503 if the worker or the store fails.
- */
-export interface ImageReceiver extends Holder {
-  /** Begins an upload, which `abort` ends early; dispose of it at the end. */
-  begin(abort: AbortSignal): ReceivedImage;
-}
-
-/** One upload in the image worker. */
-export interface ReceivedImage extends Disposable {
-  /** Adds the next bytes, which must not be used afterwards. */
-  append(piece: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** Inspects the image after its last byte. */
-  inspect(): Promise<AcceptedImage>;
-  /** Stores the inspected image. */
-  keep(): Promise<void>;
-}
 
 export interface ImageUpload {
   seller: Caller;

@@ -85,3 +85,8 @@ function escaped(value: XmlValue): string {
 function inAttribute(text: string): string {
   return text.replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }
+
+/** A time in Unix milliseconds as answers write it: ISO 8601, UTC. */
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

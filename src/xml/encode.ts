@@ -11,16 +11,18 @@ import { joinBlocks } from "../lib/blocks.ts";
 import {
   element,
   EncodedList,
+  isoTime,
   type XmlNode,
   type XmlValue,
 } from "./element.ts";
 
-export { element, type XmlNode, xmlText, type XmlValue } from "./element.ts";
-
-/** A time in Unix milliseconds as answers write it: ISO 8601, UTC. */
-export function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}
+export {
+  element,
+  isoTime,
+  type XmlNode,
+  xmlText,
+  type XmlValue,
+} from "./element.ts";
 
 /** Like `isoTime`; null for no time, which is written as an empty element. */
 export function isoTimeOrNone(milliseconds: number | null): string | null {

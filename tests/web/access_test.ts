@@ -340,7 +340,7 @@ browserTest("the handbook is searched in the browser", async (openTab) => {
   await field.fill("xyzzy");
   await page.getByText("0 found", { exact: true }).waitFor();
   const finds: [string, string][] = [
-    ["image localhost", "Images"],
+    ["image localhost", "Images: Download from a host"],
     ["changed since yesterday", "Read and change products: List products"],
     ["duplicates", "Errors: Detail codes"],
     ["price csv", "Prices and stock all day"],

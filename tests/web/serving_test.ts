@@ -97,6 +97,23 @@ Deno.test("the first view has less than 32 KB, compressed", async () => {
   assertLess(size, 32 * 1_024);
 });
 
+Deno.test("the page's scripts import each other and nothing else", async () => {
+  const scripts: Record<string, string> = JSON.parse(
+    await Deno.readTextFile(
+      new URL("../../src/web/dist/scripts.json", import.meta.url),
+    ),
+  );
+  const names = Object.keys(scripts);
+  // A browser refuses a script that imports `node:buffer`, for example.
+  const foreign = names.flatMap((name) =>
+    [...scripts[name].matchAll(/(?:\bfrom|\bimport)\(?"(\w+:[^"]+|\.[^"]*)"/g)]
+      .map(([, specifier]) => specifier)
+      .filter((specifier) => !names.includes(specifier.replace("./", "")))
+      .map((specifier) => `${name}: ${specifier}`)
+  );
+  assertEquals(foreign, []);
+});
+
 Deno.test("only a sandbox gives its page a key", async () => {
   await using app = await boot();
   assert(!(await get(app, "/")).text.includes("sandbox"));

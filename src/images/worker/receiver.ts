@@ -11,11 +11,8 @@ import {
 } from "../../lib/errors.ts";
 import type { InUse } from "../../lib/holders.ts";
 import { type AcceptedImage, UNPROCESSABLE } from "../image.ts";
-import {
-  type ImageReceiver,
-  notStored,
-  type ReceivedImage,
-} from "../receive.ts";
+import type { ImageReceiver, ReceivedImage } from "../image_receiver.ts";
+import { notStored } from "../receive.ts";
 import type {
   ImageWorkerSettings,
   UploadAnswer,

@@ -40,7 +40,7 @@ import { dropAll, type Spreadsheet } from "./intake_state.ts";
 import { useStore } from "../lib/store.ts";
 import { openPictures } from "../pictures/current.ts";
 import { lazy } from "../ui/lazy.tsx";
-import { loadPictures } from "./open.ts";
+import { loadPictures } from "./load_pictures.ts";
 import { withPictureColumn } from "./picture_rows.ts";
 import { openMappedTable } from "./send/upload.ts";
 import { valuesOfField } from "../lib/words.ts";

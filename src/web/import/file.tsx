@@ -35,7 +35,7 @@ import {
 import { useStore } from "../lib/store.ts";
 import { openPictures } from "../pictures/current.ts";
 import { lazy } from "../ui/lazy.tsx";
-import { loadPictures } from "./open.ts";
+import { loadPictures } from "./load_pictures.ts";
 import { Problems } from "./problems.tsx";
 import { Repair } from "./repair.tsx";
 

@@ -3,12 +3,10 @@ import type { Client } from "../../client/mod.ts";
 import type { Dropped } from "../lib/browser.ts";
 import { STALE_PAGE } from "../lib/texts.ts";
 import { intake } from "./intake_state.ts";
+import { loadPictures } from "./load_pictures.ts";
 
 /** Loads the code that reads, corrects and sends files. */
 export const loadFiles = () => import("./files.ts");
-
-/** Loads the code for pictures. */
-export const loadPictures = () => import("./pictures.ts");
 
 /** Opens dropped files: a file with products, and pictures. */
 export async function openDropped(

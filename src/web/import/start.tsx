@@ -20,7 +20,8 @@ import { sandbox } from "../state/sandbox.ts";
 import { useStore } from "../lib/store.ts";
 import { PictureChoosers } from "../pictures/choosers.tsx";
 import { openPictures } from "../pictures/current.ts";
-import { loadFiles, loadPictures, openFiles, openText } from "./open.ts";
+import { loadPictures } from "./load_pictures.ts";
+import { loadFiles, openFiles, openText } from "./open.ts";
 import { intake } from "./intake_state.ts";
 import {
   nameOfFileBeingSent,

@@ -1,7 +1,8 @@
 /** Pictures that are dropped on the form of a product. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
-import { loadPictures, openDropped } from "../import/open.ts";
+import { loadPictures } from "../import/load_pictures.ts";
+import { openDropped } from "../import/open.ts";
 import type { Dropped } from "../lib/browser.ts";
 import { PictureChoosers } from "../pictures/choosers.tsx";
 import { dropTaker } from "../pictures/current.ts";

@@ -1,0 +1,2 @@
+/** Loads the code for pictures. */
+export const loadPictures = () => import("./pictures.ts");
