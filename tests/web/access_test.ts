@@ -113,6 +113,23 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     },
   },
   {
+    name: "contacts",
+    async come({ page }) {
+      await page.getByRole("link", { name: "Contacts" }).click();
+      const fill = (label: string, text: string) =>
+        page.getByLabel(label, { exact: true }).fill(text);
+      await fill("Name for your products", "acme");
+      await fill("Company", "Acme AB");
+      await fill("Street and number", "Gatan 1");
+      await fill("City", "Lund");
+      await fill("Country (two capitals)", "SE");
+      await fill("Email", "safety@acme.example");
+      await page.getByRole("button", { name: "Add the contact" }).click();
+      await page.getByRole("button", { name: "Edit acme" }).click();
+      await page.getByRole("button", { name: "Delete" }).click();
+    },
+  },
+  {
     name: "webhooks",
     async come({ page }) {
       await page.getByRole("link", { name: "Webhooks" }).click();

@@ -1,5 +1,5 @@
 /** A seller's contacts: who answers for its products. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client, Contact } from "../../client/mod.ts";
 import { UnlessViewing } from "../ui/changing.tsx";
 import {
@@ -153,6 +153,11 @@ function ContactForm({ client, contact, onSaved, onCancel }: {
   onCancel: () => void;
 }) {
   const { busy, error, run } = useAction();
+  const company = useRef<HTMLInputElement>(null);
+  // The form may be below a long list.
+  useEffect(() => {
+    if (contact !== null) company.current?.focus();
+  }, [contact]);
   const [texts, setTexts] = useState<Texts>(
     contact === null ? EMPTY : textsOf(contact),
   );
@@ -179,6 +184,7 @@ function ContactForm({ client, contact, onSaved, onCancel }: {
             <label for={`contact-${field}`}>{LABELS[field]}</label>
             <input
               id={`contact-${field}`}
+              ref={field === "company" ? company : undefined}
               class="grow"
               autocomplete="off"
               value={texts[field]}
