@@ -11,7 +11,7 @@ import type { Seller } from "../sellers/seller.ts";
 import type { Detail } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { pause } from "../lib/waits.ts";
-import { heavyOwner } from "../lib/wait_list.ts";
+import { heavySteps } from "../lib/wait_list.ts";
 import type { ProductsDocument } from "./document.ts";
 import { ATTRIBUTES_LIMIT, type ProductFields } from "./fields.ts";
 import type { PlanData } from "./load.ts";
@@ -56,24 +56,22 @@ export async function findMissingProducts(
 ): Promise<MissingProducts> {
   const names = namesInDocument(document);
   const found: MissingProducts = { names, onSale: 0, missing: 0, ids: [] };
+  const runStep = heavySteps(heavy, seller);
   let from = BEFORE_ALL_IDS;
   for (;;) {
     let begun = 0;
-    const rows = await heavy.run(
-      { owner: heavyOwner(seller) },
-      () => {
-        begun = clock.monotonic();
-        return db.of(seller.no).read(
-          (sql) =>
-            sql.all<{ id: string; sku: string; quantity: number | null }>(
-              `SELECT id, sku, quantity FROM products
-               WHERE seller_no = ? AND id > ? ORDER BY id ${LIMIT}`,
-              [seller.no, from, READ_AT_ONCE],
-            ),
-          { single: true },
-        );
-      },
-    );
+    const rows = await runStep(() => {
+      begun = clock.monotonic();
+      return db.of(seller.no).read(
+        (sql) =>
+          sql.all<{ id: string; sku: string; quantity: number | null }>(
+            `SELECT id, sku, quantity FROM products
+             WHERE seller_no = ? AND id > ? ORDER BY id ${LIMIT}`,
+            [seller.no, from, READ_AT_ONCE],
+          ),
+        { single: true },
+      );
+    });
     for (const { id, sku, quantity } of rows) {
       if ((quantity ?? 0) === 0) continue;
       found.onSale++;

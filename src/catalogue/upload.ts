@@ -61,7 +61,7 @@ import {
 import { type RefusedProduct, SentDocument } from "./refused_products.ts";
 import { dropUnrequested } from "../images/requests.ts";
 import { inSteps, type RunStep, yieldingBetweenSteps } from "../lib/steps.ts";
-import { heavyOwner } from "../lib/wait_list.ts";
+import { heavySteps } from "../lib/wait_list.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../database/db.ts";
 import {
@@ -193,8 +193,7 @@ async function readPlanAndStore(
     const named = productsNamedIn(draft.document, draft.unnamed);
     const groups = upload.showsFormer ? withFormer(named.groups) : named.groups;
     const wanted = { seller, ...named, groups };
-    const runStep: RunStep = (step) =>
-      services.heavy.run({ owner: heavyOwner(seller) }, step);
+    const runStep = heavySteps(services.heavy, seller);
     const read: ReadOnce = (fn) => runStep(() => db.of(seller.no).read(fn));
     const { plan, loaded } = await inSpan("upload.plan", async () => {
       const loaded = await loadInSteps(read, services, wanted);
@@ -242,8 +241,7 @@ async function readAndProbe(
 ): Promise<ProbedDraft> {
   const sent = acceptValid ? [...body] : null;
   // The body budget limits how many documents are read at the same time.
-  const take = (piece: () => Promise<void>) =>
-    services.heavy.run({ owner: heavyOwner(seller) }, piece);
+  const take = heavySteps(services.heavy, seller);
   const done = sent === null ? freeBuffer : undefined;
   const decode = () =>
     decodeProductsInPieces(body, take, {

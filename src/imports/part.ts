@@ -10,7 +10,7 @@ import type { Leased } from "../jobs/lease_queue.ts";
 import type { Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import { bytesInBlocks } from "../lib/blocks.ts";
-import { heavyOwner } from "../lib/wait_list.ts";
+import { heavySteps } from "../lib/wait_list.ts";
 import { lineEnds } from "../xml/position.ts";
 import { byteOffsets } from "../xml/sent_bytes.ts";
 import type { Import, ImportKey, Part } from "./import.ts";
@@ -74,7 +74,7 @@ export async function readPart(
   );
   const decoded = await decodeProductsInPieces(
     [...blocks],
-    (piece) => heavy.run({ owner: heavyOwner(seller) }, piece),
+    heavySteps(heavy, seller),
     {
       form,
       begin: documentReader(services, form),

@@ -22,7 +22,7 @@ import { requireActive } from "../sellers/access.ts";
 import { recordInvalid } from "../lib/errors.ts";
 import { inSpan } from "../lib/tracing.ts";
 import { splitIntoPieces } from "../lib/pieces.ts";
-import { heavyOwner } from "../lib/wait_list.ts";
+import { heavySteps } from "../lib/wait_list.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
 import type { ImportKey } from "./import.ts";
@@ -126,12 +126,11 @@ class Receiving {
 
   /** Surveys one window of the document when the seller may run. */
   async #readOne(): Promise<boolean> {
-    const { heavy } = this.#services;
-    const owner = heavyOwner(this.#received.seller);
-    return await heavy.run(
-      { owner },
-      () => Promise.try(() => this.#survey.readOne()),
+    const runStep = heavySteps(
+      this.#services.heavy,
+      this.#received.seller,
     );
+    return await runStep(() => Promise.try(() => this.#survey.readOne()));
   }
 
   async #write(): Promise<void> {

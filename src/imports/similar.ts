@@ -8,7 +8,7 @@ import { findProducts } from "../catalogue/product_rows.ts";
 import { similarKey } from "../catalogue/similar_sku.ts";
 import { LIMIT, type ReadWrite } from "../database/db.ts";
 import { portionsOf, type RunStep, STEP_ROWS } from "../lib/steps.ts";
-import { heavyOwner } from "../lib/wait_list.ts";
+import { heavySteps } from "../lib/wait_list.ts";
 import type { Services } from "../services.ts";
 import type { Part } from "./import.ts";
 import type { Job } from "./part.ts";
@@ -36,8 +36,7 @@ export async function findSimilar(
   newOnes: readonly NewProduct[],
 ): Promise<SimilarInParts> {
   const own = db.of(seller.no);
-  const runStep: RunStep = (step) =>
-    heavy.run({ owner: heavyOwner(seller) }, step);
+  const runStep = heavySteps(heavy, seller);
   const places = new Map<string, Place[]>();
   for (let number = 0; number < last.part; number++) {
     const place = { part: number, index: 0 };

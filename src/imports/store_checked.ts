@@ -20,8 +20,7 @@ import {
   notFound,
   ServiceError,
 } from "../lib/errors.ts";
-import type { RunStep } from "../lib/steps.ts";
-import { heavyOwner } from "../lib/wait_list.ts";
+import { heavySteps } from "../lib/wait_list.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -127,8 +126,7 @@ async function changedProducts(
   row: Import,
 ): Promise<Detail[]> {
   const key = { sellerNo: seller.no, importId: row.id };
-  const runStep: RunStep = (step) =>
-    heavy.run({ owner: heavyOwner(seller) }, step);
+  const runStep = heavySteps(heavy, seller);
   const changed: Detail[] = [];
   for (let part = 0; part < row.parts && changed.length < NAMED; part++) {
     const found = await runStep(() =>

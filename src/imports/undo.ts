@@ -17,14 +17,13 @@ import { packResults } from "../catalogue/packed_results.ts";
 import { countResults } from "../catalogue/transaction.ts";
 import { undoableSince } from "../catalogue/undo_rows.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import type { RunStep } from "../lib/steps.ts";
 import {
   type Detail,
   notFound,
   recordInvalid,
   ServiceError,
 } from "../lib/errors.ts";
-import { heavyOwner } from "../lib/wait_list.ts";
+import { heavySteps } from "../lib/wait_list.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -202,8 +201,7 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const { db } = services;
   const { seller, key, row, part } = job;
   const undone = undoneOf(job);
-  const runStep: RunStep = (step) =>
-    services.heavy.run({ owner: heavyOwner(seller) }, step);
+  const runStep = heavySteps(services.heavy, seller);
   const plan = await tryUndo(services, undone, runStep);
   const { conflicts, beyondQuota } = plan;
   const keeps = row.keep_changed === 1;

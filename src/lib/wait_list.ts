@@ -2,6 +2,7 @@
  * A queue of work that waits for permits; after every change it decides anew.
  */
 import type { Holder } from "./holders.ts";
+import type { RunStep } from "./steps.ts";
 import { leastTimePolicy, type Limit, type Policy } from "./limits.ts";
 import {
   type Ask,
@@ -232,6 +233,18 @@ function moveToEnd<V>(line: Map<string, V>, of: string): V {
  */
 export function heavyOwner({ no }: { no: number }): string {
   return `${no}`;
+}
+
+/**
+ * Runs steps of CPU-heavy work when their seller may run; null: steps that
+ * belong to no seller.
+ */
+export function heavySteps(
+  heavy: Pick<WaitList, "run">,
+  seller: { no: number } | null,
+): RunStep {
+  const owner = seller === null ? undefined : heavyOwner(seller);
+  return (step) => heavy.run({ owner }, step);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Deps } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { limitTime } from "../../net/time_limit.ts";
 import { Blocks, freeBuffer } from "../../lib/blocks.ts";
+import type { RunStep } from "../../lib/steps.ts";
 
 /** Deadlines for a complete body, and for the body of an import. */
 const BODY_TIMEOUT_MS = 30_000;
@@ -20,9 +21,6 @@ const CHUNKS_AT_ONCE = 16;
 /** Chunks that are inflated in one turn. */
 const INFLATED_IN_A_TURN = 4;
 
-/** Runs one step of CPU-heavy work when the owner may run. */
-export type RunHeavy = <T>(work: () => Promise<T>) => Promise<T>;
-
 export interface BodyLimits {
   /** Throws 415 for a media type; by default, it must be that of a document. */
   checkType?: (headers: Headers) => void;
@@ -34,7 +32,7 @@ export interface BodyLimits {
   /** Milliseconds until the body has to be complete. */
   timeoutMs?: number;
   /** Gzip is inflated in such steps. */
-  runHeavy: RunHeavy;
+  runHeavy: RunStep;
 }
 
 /**
@@ -226,7 +224,7 @@ function bodyReader(
  */
 async function* inflateChunks(
   arriving: AsyncIterable<Uint8Array>,
-  runHeavy: RunHeavy,
+  runHeavy: RunStep,
 ): AsyncGenerator<Uint8Array, void> {
   const gunzip = createGunzip({ chunkSize: INFLATED_AT_ONCE });
   // Reading from `output` throws the same error.

@@ -20,6 +20,7 @@ import type { CategoryNode } from "../../contracts/answers.ts";
 import { CATEGORIES_EXAMPLE } from "../../contracts/examples.ts";
 import type { Sql } from "../../database/db.ts";
 import { notFound } from "../../lib/errors.ts";
+import { heavySteps } from "../../lib/wait_list.ts";
 import { cursor, ID, number } from "../server/cursor.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { boundedList, type PageStep, readPage } from "../server/list.ts";
@@ -50,7 +51,7 @@ export const putCategories = endpoint({
   const list = await readCategories(
     blocks,
     exchange.sentForm,
-    (piece) => services.heavy.run({ owner: undefined }, piece),
+    heavySteps(services.heavy, null),
   );
   if (!dryRun) await putList(services, { who, list });
   return { xml: { success: true } };

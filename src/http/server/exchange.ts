@@ -30,7 +30,7 @@ import {
   jsonForm,
 } from "../../contracts/answer_form.ts";
 import type { Address, Documentation } from "../../contracts/endpoint.ts";
-import { heavyOwner } from "../../lib/wait_list.ts";
+import { heavySteps } from "../../lib/wait_list.ts";
 import { prefersJson } from "./negotiation.ts";
 import { type BodySender, bytesOf, type EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
@@ -184,11 +184,7 @@ export class Exchange implements Disposable {
       takeRoom: (bytes) => {
         if (owner !== null) budget.takeFor(untilMade, owner.id, bytes);
       },
-      runHeavy: (work) =>
-        heavy.run(
-          { owner: owner === null ? undefined : heavyOwner(owner) },
-          work,
-        ),
+      runHeavy: heavySteps(heavy, owner),
     });
     const all = [...blocks];
     untilMade.defer(() => all.forEach(freeBuffer));
@@ -264,11 +260,7 @@ export class Exchange implements Disposable {
       deps,
       stopping,
       timeoutMs: LONG_BODY_TIMEOUT_MS,
-      runHeavy: (work) =>
-        heavy.run(
-          { owner: owner === null ? undefined : heavyOwner(owner) },
-          work,
-        ),
+      runHeavy: heavySteps(heavy, owner),
     });
     this.bytesReceived = 0;
     for await (const chunk of chunks) {

@@ -66,7 +66,7 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   too_old: "is too long ago",
   not_found: "belongs to no product",
   unknown_id: "belongs to no product",
-  price_jump: "changes by much",
+  price_jump: "changes by more than is allowed at once",
   bad_check_digit: "has a wrong digit",
   bad_url: "has an invalid address",
   image_unavailable: "cannot be downloaded",
