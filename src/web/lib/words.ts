@@ -94,7 +94,8 @@ const REMEDIES: Partial<Record<DetailCode, string>> = {
   changed_since: "Undo the rest; this product then stays as it is.",
   image_unavailable:
     "Open each address in a browser. It must show the image itself, without a sign-in or a redirect.",
-  price_jump: "Correct it, or confirm that it is right.",
+  price_jump:
+    "Correct it. If it is right, confirm it; in a document, write the present price as expected.",
   out_of_range: "Correct the number where it is wrong.",
   required: "Add it. Or store the others now, and this one later.",
   syntax: "Correct the text at this place.",
