@@ -20,7 +20,7 @@ const ATTRIBUTES = "/seller_api/bulk_attributes";
 const NAMES = ["maker", "importer"];
 const PRODUCTS = 3;
 
-export type ContactStep = "store" | "delete" | "name" | "list";
+export type ContactStep = "store" | "delete" | "name" | "list" | "follow";
 
 /** A contact, for as long as a product may name it. */
 interface Contact {
@@ -36,6 +36,10 @@ export class ContactClient implements Actor {
   readonly #stored = new Map<string, Contact>();
   /** The manufacturer of each product; null: none. */
   readonly #made = new Map<string, Contact | null>();
+  /** What the operator knows of each contact, by id; null: it is deleted. */
+  readonly #followed = new Map<string, string | null>();
+  /** Where the operator continues to follow the contacts. */
+  #cursor = "";
   #requests = 0;
 
   constructor(scene: Scene, seller: Seller, name: string) {
@@ -56,6 +60,8 @@ export class ContactClient implements Actor {
         return await this.#nameIn(random);
       case "list":
         return await this.#list(random);
+      case "follow":
+        return await this.#follow(random);
     }
   }
 
@@ -186,22 +192,18 @@ export class ContactClient implements Actor {
   async check(random: Random): Promise<void> {
     if (this.#scene.world.jumps || this.#seller.removed) return;
     await this.#list(random);
-    const isOurs = (one: XmlElement) =>
-      textAt(one, "seller") === this.#seller.plan.name &&
-      one.attributes.deleted_at === undefined;
-    const contacts = await this.#ofOperator("contacts", random);
-    const shown = contacts.filter(isOurs).map(lineOf).toSorted();
-    const wanted = [...this.#stored.values()].map(lineOfContact).toSorted();
+    await this.#follow(random);
+    const shown = [...this.#followed.values()].filter((line) => line !== null);
+    const wanted = [...this.#stored.values()].map(lineOfContact);
     hold(
-      shown.join() === wanted.join(),
+      shown.toSorted().join() === wanted.toSorted().join(),
       "true",
-      "the operator's list has each contact as it was stored",
+      "who follows the contacts has each as it was stored",
       { shown, wanted },
     );
+    const { entries } = await this.#ofOperator("products", "", random);
     const products = new Map(
-      (await this.#ofOperator("products", random)).map((one) =>
-        [valueOf(one, "sku"), one] as const
-      ),
+      entries.map((one) => [valueOf(one, "sku"), one] as const),
     );
     for (const [sku, contact] of this.#made) {
       const made = products.get(sku)?.children
@@ -221,24 +223,42 @@ export class ContactClient implements Actor {
     }
   }
 
-  /** All entries of one of the operator's lists. */
-  async #ofOperator(list: string, random: Random): Promise<XmlElement[]> {
+  /** Reads on from the former cursor. */
+  async #follow(random: Random): Promise<void> {
+    const { entries, after } = await this.#ofOperator(
+      "contacts",
+      this.#cursor,
+      random,
+    );
+    this.#cursor = after;
+    for (const one of entries) {
+      if (textAt(one, "seller") !== this.#seller.plan.name) continue;
+      const isDeleted = one.attributes.deleted_at !== undefined;
+      const line = isDeleted ? null : lineOf(one);
+      this.#followed.set(textAt(one, "id"), line);
+    }
+  }
+
+  /** The entries of one of the operator's lists after a cursor, and the next. */
+  async #ofOperator(
+    list: string,
+    after: string,
+    random: Random,
+  ): Promise<{ entries: XmlElement[]; after: string }> {
     const { caller, world } = this.#scene;
-    const all: XmlElement[] = [];
-    for (let after = "";;) {
-      const call = {
-        method: "GET",
-        path: `/operator_api/${list}?limit=250${after}`,
-        key: world.operatorKey,
-      };
+    const entries: XmlElement[] = [];
+    const limit = pick(random, [2, 250]);
+    for (;;) {
+      const path = `/operator_api/${list}?limit=${limit}${after}`;
+      const call = { method: "GET", path, key: world.operatorKey };
       const { reply } = await caller.send("operator", call, random, true);
       const { status, text, xml } = reply!;
       hold(status === 200, "true", `${list} are listed`, text);
       const { children } = child(xml!, list);
-      all.push(...children);
+      entries.push(...children);
       const next = nextOf(xml!);
-      if (next === null || children.length === 0) return all;
-      after = `&after=${encodeURIComponent(next)}`;
+      if (next !== null) after = `&after=${encodeURIComponent(next)}`;
+      if (next === null || children.length === 0) return { entries, after };
     }
   }
 }

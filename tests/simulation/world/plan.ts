@@ -150,6 +150,7 @@ const CONTACT: Readonly<Record<ContactStep, number>> = {
   delete: 2,
   name: 6,
   list: 1,
+  follow: 2,
 };
 const HISTORY: Readonly<Record<HistoryStep, number>> = {
   upload: 1,
