@@ -1015,6 +1015,30 @@ function namesInDocument(`,
       `  return next === sale.until || now >= sale.from ? "on" : "planned";`,
     to: `  return next === sale.until ? "on" : "planned";`,
   },
+  // Contacts, and thousands of uploads.
+  {
+    name: "contacts: a change stays at its former place in the operator's list",
+    file: "catalogue/contact_rows.ts",
+    from:
+      "      `UPDATE contacts SET change_no = ?, updated_at = ?, content = ?",
+    to:
+      "      `UPDATE contacts SET change_no = MIN(change_no, ?), updated_at = ?, content = ?",
+  },
+  {
+    name: "uploads: a page of the list begins with the end of the former one",
+    file: "catalogue/transaction_rows.ts",
+    from:
+      'const wanted = where({ "seller_no = ?": sellerNo, "id < ?": before });',
+    to:
+      'const wanted = where({ "seller_no = ?": sellerNo, "id <= ?": before });',
+  },
+  {
+    name: "maintenance: a run ends after its first portion",
+    file: "jobs/periodic_jobs.ts",
+    from: "  for (let done; (done = await portion()) > 0;) yield done;",
+    to: `  const done = await portion();
+  if (done > 0) yield done;`,
+  },
 ];
 
 /** The text of a file with its fault. */
