@@ -45,6 +45,9 @@ const RUN = {
 const OTHERS = {
   "deno task compile ": "tests/binary/compile_test.ts compiles, without denort",
   "seller-admin restore s3:": "tests/cli/object_backup_test.ts runs it",
+  "npm install --global": "tests/contracts/source_install.ts runs it",
+  "deno task build": "tests/contracts/source_install.ts runs it",
+  "deno task --quiet program": "tests/contracts/source_install.ts runs it",
   "docker build": "needs a daemon and a registry of images: not tried",
   "docker compose": "needs a daemon and a registry of images: not tried",
   "SELLER_IMAGE_STORE=s3://pictures/seller":
