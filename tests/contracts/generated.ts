@@ -7,6 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { openApi } from "../../src/contracts/openapi.ts";
 import { ENDPOINTS } from "../../src/http/routes.ts";
+import { VERSION } from "../../src/version.ts";
 import { boot } from "../support/app.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { present, run } from "../support/foreign.ts";
@@ -16,6 +17,8 @@ const GENERATOR = "7.25.0";
 const JAR = "https://repo1.maven.org/maven2/org/openapitools/" +
   `openapi-generator-cli/${GENERATOR}/openapi-generator-cli-${GENERATOR}.jar`;
 const CLIENTS = new URL("clients", import.meta.url).pathname;
+/** Where the wheel of the Python client is kept; `deno task release` takes it. */
+const WHEELS = new URL("../../bin/clients", import.meta.url).pathname;
 
 type Step = [program: string, ...args: string[]];
 
@@ -60,7 +63,16 @@ const ALL: Generated[] = [
         "--path=openapi.json",
         "--output-path=client",
       ],
-      ["venv/bin/pip", "install", "-q", "./client"],
+      [
+        "venv/bin/pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--wheel-dir=wheel",
+        "./client",
+      ],
+      ["sh", "-c", "venv/bin/pip install -q wheel/*.whl"],
+      ["sh", "-c", `mkdir -p "${WHEELS}" && cp wheel/*.whl "${WHEELS}"`],
     ],
     program: ["venv/bin/python", `${CLIENTS}/openapi_python_client.py`],
   },
@@ -121,7 +133,7 @@ async function tryOut(makes: readonly Step[], program: Step): Promise<void> {
   const cwd = folder.path;
   await Deno.writeTextFile(
     `${cwd}/openapi.json`,
-    openApi(ENDPOINTS, "1.0.0"),
+    openApi(ENDPOINTS, VERSION),
   );
   await run("python3", ["-m", "venv", "venv"], { cwd });
   for (const [command, ...args] of makes) {

@@ -1,5 +1,5 @@
 /**
- * `deno task release`: builds the program from the last commit, and lists the
+ * `deno task release`: builds the program and the clients from the last commit, and lists the
  * differences from the former release. The results are in
  * `bin/release-VERSION`. A small database that this program makes is kept in
  * `tests/release/released`.
@@ -77,6 +77,25 @@ function compare(former: Release | null, next: Release): void {
   );
 }
 
+/** Packs the client for TypeScript; returns the name of the file. */
+async function packClient(folder: string): Promise<string[]> {
+  const args = ["pack", "--silent", `--pack-destination=${folder}`];
+  return [(await run("npm", args, `${ROOT}src/client`)).trim()];
+}
+
+/** Copies the client for Python, if `deno task contracts` has made it. */
+async function copyWheel(folder: string): Promise<string[]> {
+  const name = `seller_interface_client-${VERSION}-py3-none-any.whl`;
+  try {
+    await Deno.copyFile(`${ROOT}bin/clients/${name}`, `${folder}/${name}`);
+    return [name];
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    console.log(`without ${name}: run \`deno task contracts\` first`);
+    return [];
+  }
+}
+
 async function checksum(file: string): Promise<string> {
   const bytes = await Deno.readFile(file);
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
@@ -111,8 +130,9 @@ const bill = billOfMaterials(
   ],
 );
 await Deno.writeTextFile(`${folder}/sbom.cdx.json`, bill);
+const clients = [...await packClient(folder), ...await copyWheel(folder)];
 const sums = await Promise.all(
-  [binary, "sbom.cdx.json"].map(async (name) =>
+  [binary, "sbom.cdx.json", ...clients].map(async (name) =>
     `${await checksum(`${folder}/${name}`)}  ${name}\n`
   ),
 );
