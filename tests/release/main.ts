@@ -1,6 +1,6 @@
 /**
- * `deno task release`: builds the program and the clients from the last commit, and lists the
- * differences from the former release. The results are in
+ * `deno task release`: builds the program and the clients from the last commit,
+ * and lists the differences from the former release. The results are in
  * `bin/release-VERSION`. A small database that this program makes is kept in
  * `tests/release/released`.
  *
