@@ -92,8 +92,24 @@ async function buildTarget({ folder, build }: Target): Promise<void> {
   }
 }
 
+/** The bundle that is made now. */
+let bundling: Promise<unknown> = Promise.resolve();
+
+/**
+ * Makes bundles one after the other: the first one on a machine downloads the
+ * bundler, and several at once fail.
+ */
+function bundle(folder: string, ...args: string[]): Promise<void> {
+  const made = bundling.then(() => runBundle(folder, args));
+  bundling = made.catch(() => {});
+  return made;
+}
+
 /** Runs `deno bundle` for browsers in a folder below `src`. */
-async function bundle(folder: string, ...args: string[]): Promise<void> {
+async function runBundle(
+  folder: string,
+  args: readonly string[],
+): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["bundle", "--quiet", "--platform=browser", ...args],
     cwd: `${ROOT}src/${folder}`,
