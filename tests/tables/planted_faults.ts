@@ -130,7 +130,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "the sale price is read as the former price",
     file: `${WEB}columns/spreadsheet.ts`,
-    from: 'values.set("price", [sale]);',
+    from: 'values.set("price", [price]);',
     to: "",
   },
   {

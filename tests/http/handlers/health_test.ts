@@ -38,7 +38,7 @@ bothForms.test("the operator sees each check and the backlog", async () => {
   const { xml } = await ask(OPERATOR);
   assertEquals(
     child(xml, "checks").children.map(({ name, text }) => [name, text]),
-    ["database", "queues", "images", "webhooks", "imports"].map((
+    ["database", "queues", "images", "webhooks", "imports", "sales"].map((
       name,
     ) => [name, "ok"]),
   );
@@ -49,6 +49,7 @@ bothForms.test("the operator sees each check and the backlog", async () => {
       ["deliveries", "0"],
       ["imports", "0"],
       ["notices", "0"],
+      ["sales", "0"],
       ["oldest_due_seconds", "0"],
     ],
   );

@@ -37,6 +37,7 @@ contract.test("the status has each queue and how long its oldest job has been du
     "name deliveries, waiting 0, in_progress 0, oldest_due_seconds 0",
     "name imports, waiting 0, in_progress 0",
     "name notices, waiting 0, in_progress 0, oldest_due_seconds 0",
+    "name sales, waiting 0, in_progress 0, oldest_due_seconds 0",
   ]);
   const image = `<images><image>${host.url}/a.png</image></images>`;
   const uploaded = await app.upload(product("A", image));
