@@ -6,6 +6,7 @@
  */
 import { boot } from "../support/app.ts";
 import { PostgresServer } from "../support/postgres.ts";
+import { leaveOut } from "../support/leave_out.ts";
 import { Random, seedFrom } from "../support/random.ts";
 import { OPERATOR } from "../support/service.ts";
 import { checkSometimes } from "../support/sometimes.ts";
@@ -18,14 +19,41 @@ const STEPS = 100;
 /** How often each kind of request got each status. */
 type Answers = ReadonlyMap<string, number>;
 
-async function runModel(seed: number): Promise<Answers> {
+/** The numbers of each step are its own, so that steps can be left out. */
+const randomOf = (seed: number, step: number) =>
+  new Random(seed + step * 0x9e3779b9);
+
+async function runModel(
+  seed: number,
+  without: ReadonlySet<number> = new Set(),
+): Promise<Answers> {
   // The feed contains all sellers, so each run has its own application.
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   const { url, key } = app;
-  const run = new Run(new Random(seed), { url, key, operatorKey: OPERATOR });
-  for (let i = 0; i < STEPS; i++) await run.step();
+  const target = { url, key, operatorKey: OPERATOR };
+  const run = new Run(randomOf(seed, 0), target);
+  for (let step = 1; step <= STEPS; step++) {
+    if (!without.has(step)) await run.step(randomOf(seed, step));
+  }
   await run.finish();
   return run.answers;
+}
+
+/** The most attempts to leave out steps of a failed run. */
+const TRIES = 60;
+
+/** Prints the few steps that a failed run needs, and how it then fails. */
+async function printSmallest(seed: number): Promise<void> {
+  let failure: unknown;
+  const fails = async (without: ReadonlySet<number>) => {
+    const error = await runModel(seed, without).then(() => null, (e) => e);
+    failure = error ?? failure;
+    return error !== null;
+  };
+  const steps = Array.from({ length: STEPS }, (_, n) => n + 1);
+  const without = await leaveOut(steps, fails, TRIES);
+  const left = steps.filter((step) => !without.has(step));
+  console.error(`fails with the steps ${left.join(", ")}: ${failure}`);
 }
 
 async function runBoth(seed: number, server: PostgresServer): Promise<Answers> {
@@ -48,6 +76,7 @@ for (let seed = first; seed < first + runs; seed++) {
     }
   } catch (error) {
     console.error(`failed: deno task model 1 ${seed} ${kind}`);
+    if (server === null) await printSmallest(seed);
     throw error;
   }
 }

@@ -62,7 +62,7 @@ export class Run {
   readonly model = new Model();
   /** How often each kind of request got each status. */
   readonly answers = new Map<string, number>();
-  readonly #random: Random;
+  #random: Random;
   #target: Target;
   readonly #followers: Follower[] = [];
   /** Ids of transactions that undid another one. */
@@ -79,8 +79,9 @@ export class Run {
     this.#target = target;
   }
 
-  /** Does one random thing. */
-  async step(): Promise<void> {
+  /** Does one random thing, by the numbers of `random`. */
+  async step(random = this.#random): Promise<void> {
+    this.#random = random;
     const step = this.#choose();
     await this.#check(step, await this.#send(step.request, this.#nextKey()));
     if (this.#random.below(8) === 0) await this.#follow();

@@ -1,6 +1,6 @@
 /** Removes steps from a failed world as long as it still fails. */
 import { type Outcome, type RunOptions, simulate } from "./simulation.ts";
-import { leaveOut } from "./world/shrink.ts";
+import { leaveOut } from "../support/leave_out.ts";
 import type { Step } from "./world/plan.ts";
 
 /** The most attempts. */

@@ -6,7 +6,7 @@ import { BrokenRule, hold } from "./world/broken_rule.ts";
 import { fateOf, IMAGE_HOST_NAMES, imageUrl } from "./world/hosts.ts";
 import { Register } from "./world/register.ts";
 import { drawRows } from "./world/rows.ts";
-import { leaveOut } from "./world/shrink.ts";
+import { leaveOut } from "../support/leave_out.ts";
 import type { Stage } from "./world/stage.ts";
 import { Trouble } from "./world/trouble.ts";
 import { drawWorld } from "./world/world.ts";
