@@ -10,6 +10,8 @@ import {
   type Queue,
   type QueueEvent,
 } from "../../src/web/pictures/queue.ts";
+import { ApiError, ConnectionError } from "../../src/client/mod.ts";
+import { eventOf } from "../../src/web/pictures/sending.ts";
 import { Random } from "../support/random.ts";
 
 function after(queue: Queue, ...events: QueueEvent[]): Queue {
@@ -147,5 +149,51 @@ Deno.test("any history ends with every picture sent or refused, two at once", ()
     assert([...urls.values()].every((times) => times === 1), `seed ${seed}`);
     const { sent: done, refused, left } = countsOf(queue);
     assertEquals([done + refused, left], [keys.length, 0]);
+  }
+});
+
+/** A refusal by the service. */
+function refusal(status: number, code: string, detail?: string): ApiError {
+  const details = detail === undefined
+    ? []
+    : [{ code: detail, message: detail }];
+  const body = { error: { code, message: code, details } };
+  const headers = { "Retry-After": "5" };
+  return new ApiError(
+    new Response(null, { status, headers }),
+    JSON.stringify(body),
+    0,
+  );
+}
+
+for (
+  const [error, name, more] of [
+    [refusal(422, "invalid", "image_corrupt"), "refused", false],
+    [refusal(422, "invalid", "image_too_many_pixels"), "refused", true],
+    [refusal(413, "body_too_large"), "refused", true],
+    [refusal(422, "invalid", "image_quota_exceeded"), "ended", undefined],
+    [refusal(401, "unauthorized"), "ended", undefined],
+    [refusal(403, "forbidden"), "ended", undefined],
+    [refusal(429, "rate_limited"), "failed", 5_000],
+    [refusal(503, "unavailable"), "failed", 5_000],
+    [new ConnectionError("gone"), "failed", 0],
+    [new TypeError("a mistake"), "ended", undefined],
+  ] as const
+) {
+  const code = error instanceof ApiError
+    ? error.details[0]?.code ?? error.code
+    : error.name;
+  Deno.test(`a picture that ends with ${code} is ${name}`, () => {
+    const event = eventOf("a", error, new AbortController().signal);
+    assertEquals(event.name, name);
+    if (event.name === "refused") assertEquals<unknown>(event.isTooLarge, more);
+    if (event.name === "failed") assertEquals<unknown>(event.wait, more);
+  });
+}
+
+Deno.test("an aborted picture is put back, whatever its error is", () => {
+  const signal = AbortSignal.abort();
+  for (const error of [new ConnectionError("gone"), refusal(422, "invalid")]) {
+    assertEquals(eventOf("a", error, signal), { name: "put back", key: "a" });
   }
 });

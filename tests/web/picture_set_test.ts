@@ -122,8 +122,8 @@ Deno.test("each picture goes to its product, in order; others are listed", () =>
   const pictures = chosen("MUG-1-2.jpg", "BOWL.jpg", "MUG-1.jpg", "IMG_1.jpg");
   const { groups, unmatched } = assignment(pictures);
   assertEquals(groups, [
-    ["MUG-1", ["MUG-1.jpg", "MUG-1-2.jpg"], []],
     ["BOWL", ["BOWL.jpg"], []],
+    ["MUG-1", ["MUG-1.jpg", "MUG-1-2.jpg"], []],
   ]);
   assertEquals(unmatched, [["IMG_1.jpg"]]);
 });
@@ -140,9 +140,9 @@ Deno.test("what a person decides counts more than the name", () => {
   choices = assigned(choices, second, null);
   const decided = assignment(pictures, choices);
   assertEquals(decided.groups.map(([sku, paths]) => [sku, paths]), [
-    ["MUG-1", ["MUG-1.jpg"]],
     ["BOWL", ["IMG_1.jpg"]],
     ["MUG", ["MUG_1.jpg"]],
+    ["MUG-1", ["MUG-1.jpg"]],
   ]);
   assertEquals(decided.leftOut, ["MUG-1-2.jpg"]);
   const [group] = assignment(pictures).made.groups;

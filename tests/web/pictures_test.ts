@@ -409,3 +409,63 @@ test("pictures dropped on the form of a product are saved with it", async (openT
   ]);
   assertEquals(tab.faults, []);
 });
+
+test("several files without pictures: one is opened, the others are named", async (openTab) => {
+  await using app = await boot();
+  await using folder = await temporaryFolder();
+  await using tab = await openPage(openTab, app);
+  const { page } = tab;
+  const names = ["a.csv", "b.csv", "notes.txt"];
+  await writeFiles(
+    folder.path,
+    Object.fromEntries(names.map((name) => [name, TABLE])),
+  );
+  await drop(page, ...names.map((name) => `${folder.path}/${name}`));
+  await page.getByRole("button", { name: "Check 2 products" }).waitFor();
+  await page.getByText("a.csv", { exact: true }).first().waitFor();
+  await page.getByText("b.csv: One file with products is opened at once")
+    .waitFor();
+  await page.getByText("notes.txt: It is not a picture").waitFor();
+  assertEquals(tab.faults, []);
+});
+
+test("pictures sent in the background wait for their view", async (openTab) => {
+  await using app = await boot();
+  await using tab = await openPage(openTab, app);
+  const { page } = tab;
+  await app.upload(product("MUG-1"));
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => open = resolve);
+  await page.route("**/seller_api/images", async (route) => {
+    await gate;
+    await route.continue();
+  });
+  await choosePictures(page, "MUG-1.png");
+  await click(page, "Send 1 picture to 1 product");
+  await page.getByText("0 of 1").waitFor();
+  await page.getByRole("link", { name: "Products" }).click();
+  await page.getByText("Title of MUG-1").waitFor();
+  open();
+  await page.getByRole("link", { name: "Open Upload" }).click();
+  await page.getByText(DONE).waitFor();
+  await until(async () =>
+    (await shownBy(app, "MUG-1", "MUG-1.png")).join() === "MUG-1.png"
+  );
+  assertEquals(tab.faults, []);
+});
+
+test("a folder that is dropped before the sign-in is kept", async (openTab) => {
+  await using app = await boot();
+  await using folder = await temporaryFolder();
+  await using tab = await openTab();
+  const { page } = tab;
+  await app.upload(product("MUG-1"));
+  await writeFiles(folder.path, { "MUG-1/1.png": bytesOf("1.png") });
+  await page.goto(app.url);
+  await page.getByLabel("API key").waitFor();
+  await drop(page, `${folder.path}/MUG-1`);
+  await page.getByLabel("API key").fill(app.key);
+  await page.getByLabel("API key").press("Enter");
+  await page.getByText("1 picture of 1 product").waitFor();
+  assertEquals(tab.faults, []);
+});

@@ -302,7 +302,8 @@ function placeOf(rest: string): PlacePart[] {
   return parts;
 }
 
-const NATURAL = new Intl.Collator("en", { numeric: true });
+/** Sorts names as people do: `MUG-2` before `MUG-10`. */
+export const compareNames = new Intl.Collator("en", { numeric: true }).compare;
 
 /**
  * Sorts the pictures of a product: the one without anything after the SKU,
@@ -315,8 +316,8 @@ export function comparePlaces(
   for (let i = 0; i < Math.min(a.place.length, b.place.length); i++) {
     const [one, other] = [a.place[i], b.place[i]];
     const order = one[0] - other[0] || one[1] - other[1] ||
-      NATURAL.compare(one[2], other[2]);
+      compareNames(one[2], other[2]);
     if (order !== 0) return order;
   }
-  return a.place.length - b.place.length || NATURAL.compare(a.path, b.path);
+  return a.place.length - b.place.length || compareNames(a.path, b.path);
 }

@@ -64,6 +64,7 @@ export function PicturesPanel(
   const isRunning = queue?.isRunning === true;
   const section = useRef<HTMLElement>(null);
   useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), []);
+  const isEmpty = pictures.length === 0;
   const isSearched = search.name === "done" || search.name === "failed";
   const add = async (files: readonly File[]) =>
     set.add(onlyPictures(await sortDropped({ entries: [], files })));
@@ -71,18 +72,18 @@ export function PicturesPanel(
     <section ref={section} class="card" aria-label="Pictures">
       <Announcer text={announcement(state)} />
       <div class="bar">
-        <h2 class="grow">Pictures</h2>
+        <h2 class="grow">{isEmpty ? "Other files" : "Pictures"}</h2>
         {!isRunning && placed === null && (
           <PictureChoosers onFiles={add} small />
         )}
         {!isRunning && (
           <button type="button" class="small" onClick={onClose}>
-            {placed === null ? "Leave the pictures out" : "Close"}
+            {placed === null && !isEmpty ? "Leave the pictures out" : "Close"}
           </button>
         )}
       </div>
       <Unsent state={state} />
-      {pictures.length > 0 && placed === null && (
+      {!isEmpty && placed === null && (
         <>
           {only === null && <Search set={set} state={state} />}
           {assignment !== null && isSearched && (

@@ -10,6 +10,7 @@ import type { UnsentFile } from "./kinds.ts";
 import type { Placed, PlacingMode } from "./placing.ts";
 import {
   applyEvent,
+  isSettled,
   newQueue,
   nextInQueue,
   type Queue,
@@ -203,6 +204,12 @@ export class PictureSet {
   get urls(): ReadonlyMap<string, string> {
     const { queue } = this.state.value;
     return new Map(queue === null ? [] : sentUrls(queue));
+  }
+
+  /** Whether all pictures are sent or refused, and in no product yet. */
+  get awaitsPlacing(): boolean {
+    const { queue, placed } = this.state.value;
+    return queue !== null && placed === null && isSettled(queue);
   }
 
   /** Whether closing the page would end the sending or lose the choices. */

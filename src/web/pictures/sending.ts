@@ -1,5 +1,5 @@
 /** Sends one picture, and remembers the URLs of sent ones for this tab. */
-import { ApiError, type Client, ConnectionError } from "../../client/mod.ts";
+import { ApiError, type Client, isRetryable } from "../../client/mod.ts";
 import { inTab, now } from "../lib/browser.ts";
 import { bytes } from "../lib/format.ts";
 import { UNREADABLE } from "./dropped.ts";
@@ -84,9 +84,7 @@ export function eventOf(
         detail?.code === "image_too_many_pixels",
     };
   }
-  const passes = error instanceof ConnectionError ||
-    error instanceof ApiError && error.isRetryable;
-  if (!passes) return { name: "ended", key, error: asError(error) };
+  if (!isRetryable(error)) return { name: "ended", key, error: asError(error) };
   const wait = error instanceof ApiError ? error.retryAfter : 0;
   return { name: "failed", key, error, wait, now: now() };
 }

@@ -5,7 +5,12 @@
 import { LISTS } from "../../catalogue/fields.ts";
 import type { ImageType } from "../../images/image_types.ts";
 import type { UnsentFile } from "./kinds.ts";
-import { comparePlaces, type PictureMatch, type SkuIndex } from "./matching.ts";
+import {
+  compareNames,
+  comparePlaces,
+  type PictureMatch,
+  type SkuIndex,
+} from "./matching.ts";
 import { isReducible, LARGE_BYTES } from "./resizing.ts";
 import type { SlicedWork } from "../lib/slices.ts";
 
@@ -84,7 +89,8 @@ export function* assign(
       else others.push(matched);
     }
   }
-  const groups = [...bySku].map(([sku, matched]) => {
+  const inOrderOfSkus = [...bySku].sort(([a], [b]) => compareNames(a, b));
+  const groups = inOrderOfSkus.map(([sku, matched]) => {
     const sorted = inOrder(matched.sort(comparePlaces), orders.get(sku));
     return {
       sku,

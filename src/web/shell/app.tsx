@@ -25,6 +25,7 @@ import { type Session, session, signOut } from "../state/session.ts";
 import { useStore } from "../lib/store.ts";
 import { openDropped } from "../import/open.ts";
 import { dropAll } from "../import/intake_state.ts";
+import type { PictureSet } from "../pictures/picture_set.ts";
 import { dropPictures, dropTaker, openPictures } from "../pictures/current.ts";
 import { hasUnsavedWork, keepFile } from "../import/send/upload_state.ts";
 import { useReviewsWaiting } from "./reviews_waiting.ts";
@@ -217,6 +218,7 @@ export function App() {
         )}
       </main>
       <EndNotice />
+      <SentNotice />
       {signedIn && <Shortcuts views={views} />}
     </>
   );
@@ -393,6 +395,32 @@ function EndNotice() {
           >
             Close
           </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A note that sent pictures wait for the view that puts them into products. */
+function SentNotice() {
+  const set = useStore(openPictures);
+  const { view } = useStore(route);
+  return set === null || view === "" || view === "upload"
+    ? null
+    : <SentPictures set={set} />;
+}
+
+function SentPictures({ set }: { set: PictureSet }) {
+  useStore(set.state);
+  return (
+    <div class="toast" role="status">
+      {set.awaitsPlacing && (
+        <p class="note warn">
+          <span>
+            The pictures are sent. <a href={linkTo("upload")}>Open Upload</a>
+            {" "}
+            to put them into the products.
+          </span>
         </p>
       )}
     </div>
