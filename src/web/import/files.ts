@@ -2,9 +2,10 @@
  * The code that reads, corrects and sends files, in one script that is loaded
  * for the first file.
  */
-export { openAnyFile, openPastedText } from "./intake.ts";
+export { openPastedText } from "./intake.ts";
 export { correctRefused, refusedFile } from "./send/refused.ts";
 export { templateCsv } from "./columns/spreadsheet.ts";
+export { takeDropped } from "./take.ts";
 export { CategoryTemplate } from "./category_template.tsx";
 export { ColumnsView } from "./columns.tsx";
 export { FileView } from "./file.tsx";

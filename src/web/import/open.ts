@@ -3,7 +3,6 @@ import type { Client } from "../../client/mod.ts";
 import type { Dropped } from "../lib/browser.ts";
 import { STALE_PAGE } from "../lib/texts.ts";
 import { intake } from "./intake_state.ts";
-import { loadPictures } from "./load_pictures.ts";
 
 /** Loads the code that reads, corrects and sends files. */
 export const loadFiles = () => import("./files.ts");
@@ -13,7 +12,8 @@ export async function openDropped(
   client: Client | null,
   dropped: Dropped,
 ): Promise<void> {
-  const code = await codeFor("The file", loadPictures);
+  const { name } = dropped.files[0];
+  const code = await codeFor(name, loadFiles);
   await code?.takeDropped(client, dropped);
 }
 
@@ -38,7 +38,7 @@ export async function openText(
 }
 
 /** Loads the code; null, with an error on the page, if that fails. */
-async function codeFor<T>(
+export async function codeFor<T>(
   name: string,
   load: () => Promise<T>,
 ): Promise<T | null> {

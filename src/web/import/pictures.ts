@@ -1,5 +1,4 @@
 /** The code for pictures, in one script that is loaded for the first ones. */
-export { takeDropped } from "./take.ts";
 export {
   FilePictures,
   OpenPictures,

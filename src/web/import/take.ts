@@ -7,9 +7,11 @@ import type { Dropped } from "../lib/browser.ts";
 import { openPictures } from "../pictures/current.ts";
 import { sortDropped } from "../pictures/dropped.ts";
 import { type ChosenFile, NOT_A_PICTURE } from "../pictures/kinds.ts";
-import { PictureSet } from "../pictures/picture_set.ts";
+import type { PictureSet } from "../pictures/picture_set.ts";
 import { openAnyFile } from "./intake.ts";
 import { intake } from "./intake_state.ts";
+import { loadPictures } from "./load_pictures.ts";
+import { codeFor } from "./open.ts";
 import { upload } from "./send/upload_state.ts";
 
 /** Takes dropped files and folders. */
@@ -27,7 +29,9 @@ export async function takeDropped(
   }
   const opened = fileToOpen(products);
   const left = products.filter((file) => file !== opened);
-  const set = openSet();
+  const code = await codeFor(all[0]?.file.name ?? "The folder", loadPictures);
+  if (code === null) return;
+  const set = openSet(code.PictureSet);
   set.add({
     ...sorted,
     unsent: [
@@ -40,10 +44,10 @@ export async function takeDropped(
 }
 
 /** The set that pictures are added to: a new one after the last was placed. */
-function openSet(): PictureSet {
+function openSet(Pictures: typeof PictureSet): PictureSet {
   const current = openPictures.value;
   return current === null || current.state.value.placed !== null
-    ? new PictureSet()
+    ? new Pictures()
     : current;
 }
 
