@@ -6,8 +6,9 @@
  * nothing happens outside of the database.
  *
  * A step of the role looks for sellers with due steps, a few sellers at a time,
- * and records one portion of each seller found, so that 100,000 sales of one
- * seller neither block other requests nor delay the sales of others.
+ * and records one portion of each seller found. After each portion it pauses as
+ * long as the portion took. So 100,000 sales of one seller neither take the
+ * processor from requests nor delay the sales of other sellers.
  */
 import type { Db, WriteOptions } from "../database/db.ts";
 import {
@@ -20,6 +21,7 @@ import { QUEUES } from "../jobs/queues.ts";
 import type { BackgroundRole } from "../jobs/role_keeper.ts";
 import type { Signals } from "../jobs/signals.ts";
 import { SECOND_MS } from "../lib/durations.ts";
+import { pause } from "../lib/waits.ts";
 import {
   recordDueSteps,
   sellersWithSteps,
@@ -48,7 +50,7 @@ export class SaleRole implements BackgroundRole {
   #searchAt = 0;
   #working = 0;
   #progress = 0;
-  #isAbandoned = false;
+  readonly #stopping = new AbortController();
 
   constructor(services: SaleServices) {
     this.#services = services;
@@ -66,7 +68,7 @@ export class SaleRole implements BackgroundRole {
   }
 
   async stop(): Promise<void> {
-    this.#isAbandoned = true;
+    this.#stopping.abort();
     await this.#loop.stop();
   }
 
@@ -118,7 +120,8 @@ export class SaleRole implements BackgroundRole {
           if (due <= now) this.#due.add(sellerNo);
           after = sellerNo;
         }
-        isOver = found.length < SELLERS_AT_ONCE || this.#isAbandoned;
+        isOver = found.length < SELLERS_AT_ONCE ||
+          this.#stopping.signal.aborted;
         if (!isOver) await yieldToIo();
       }
     }
@@ -128,11 +131,12 @@ export class SaleRole implements BackgroundRole {
   async #recordOfEach(): Promise<void> {
     const { db, deps } = this.#services;
     for (const sellerNo of [...this.#due]) {
-      if (this.#isAbandoned) return;
+      if (this.#stopping.signal.aborted) return;
       // A failed write is not repeated here: the next search finds the seller.
       this.#due.delete(sellerNo);
       if (!isReachable(db, sellerNo)) continue;
       this.#working++;
+      const begun = deps.clock.monotonic();
       try {
         const seller = db.of(sellerNo);
         const n = await seller.write(
@@ -145,6 +149,8 @@ export class SaleRole implements BackgroundRole {
       } finally {
         this.#working--;
       }
+      const took = deps.clock.monotonic() - begun;
+      if (took > 0) await pause(deps.clock, took, this.#stopping.signal);
     }
   }
 }

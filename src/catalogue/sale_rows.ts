@@ -70,8 +70,11 @@ const RECORD = `UPDATE products SET change_no = ?, updated_at = ?, ${
   PRICE_COLUMNS.map((column) => `${column} = ?`).join(", ")
 } WHERE seller_no = ? AND id = ?`;
 
-/** The most products of one write; the numbers of changes suffice for them. */
-export const STEPS_AT_ONCE = 250;
+/**
+ * The most products of one write: few, so that the writes of others, which wait
+ * for it, do not wait long.
+ */
+export const STEPS_AT_ONCE = 100;
 
 /**
  * Records the due steps of a seller's products, `STEPS_AT_ONCE` at most; returns

@@ -151,5 +151,10 @@ bothEngines.test("many sales of one seller do not delay those of another", async
   });
   time.now = FROM;
   await allRecorded(app, FROM);
-  assertEquals(left.slice(0, 3), ["750 and 1", "750", "500"]);
+  const first = 1_000 - STEPS_AT_ONCE;
+  assertEquals(left.slice(0, 3), [
+    `${first} and 1`,
+    `${first}`,
+    `${first - STEPS_AT_ONCE}`,
+  ]);
 });
