@@ -21,9 +21,10 @@ import { Mirror, type Shown, sourceOf } from "./mirror.ts";
 import { checkMaintenance } from "./maintenance.ts";
 import { checkNotices, untold } from "./notices.ts";
 import type { PriceClient } from "./prices.ts";
+import type { RepeatedSaleClient } from "./repeated_sales.ts";
+import type { SaleClient } from "./sales.ts";
 import { Puller } from "./puller.ts";
 import { checkReviews } from "./reviewer.ts";
-import type { SaleClient } from "./sales.ts";
 import type { Seller } from "./seller.ts";
 import type { StockClient } from "./stock.ts";
 
@@ -39,6 +40,7 @@ export interface Witnesses {
     | PriceClient
     | SaleClient
     | ContactClient
+    | RepeatedSaleClient
   )[];
   stocks: readonly StockClient[];
   pullers: readonly Puller[];

@@ -18,6 +18,7 @@ import type { OperatorStep } from "./operator.ts";
 import type { OutageStep } from "./outages.ts";
 import type { PriceStep } from "./prices.ts";
 import type { PullStep } from "./puller.ts";
+import type { RepeatedSaleStep } from "./repeated_sales.ts";
 import type { ReviewStep } from "./reviewer.ts";
 import type { SaleStep } from "./sales.ts";
 import type { SellerPlan } from "./seller.ts";
@@ -54,6 +55,8 @@ export type Theme =
 
 /** The share of worlds with a kill between two commits. */
 const KILLS = 0.35;
+/** The share of fitting worlds with several sales of one product. */
+const RESALES = 0.15;
 /** The share of worlds in which work takes time. */
 const WORK = 0.03;
 /** The share of worlds in which few rows are changed often. */
@@ -152,6 +155,12 @@ const CONTACT: Readonly<Record<ContactStep, number>> = {
   list: 1,
   follow: 2,
 };
+const REPEATED_SALES: Readonly<Record<RepeatedSaleStep, number>> = {
+  "set": 5,
+  "end": 1,
+  "take back": 1,
+  "read": 5,
+};
 const HISTORY: Readonly<Record<HistoryStep, number>> = {
   upload: 1,
   list: 2,
@@ -175,6 +184,7 @@ const OTHERS: readonly Theme[] = [
   "catalogue",
   "several",
 ];
+const OF_SALES: readonly Theme[] = [...OTHERS, "days", "prompt"];
 const KEYS: Readonly<Record<KeyStep, number>> = {
   make: 3,
   use: 6,
@@ -408,6 +418,17 @@ export function drawSteps(
   const kills = scheduler.random("kills between commits");
   if (rateLimit === null && chance(kills, KILLS)) {
     steps.push(...killBetween(name, theme, kills));
+  }
+  const repeated = scheduler.random("repeated sales");
+  const hasSales = OF_SALES.includes(theme) && chance(repeated, RESALES);
+  if (rateLimit === null && hasSales) {
+    const actor = `${name}/resales`;
+    const paceMs = pick(repeated, [2_000, 20_000]);
+    for (let n = between(repeated, 6, 14); n > 0; n--) {
+      const afterMs = between(repeated, 0, paceMs);
+      const kind = weighted(repeated, REPEATED_SALES);
+      steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+    }
   }
   return { theme, steps };
 }

@@ -26,6 +26,7 @@ import { Outages } from "./outages.ts";
 import type { Step } from "./plan.ts";
 import { PriceClient } from "./prices.ts";
 import { Puller } from "./puller.ts";
+import { RepeatedSaleClient } from "./repeated_sales.ts";
 import { SaleClient } from "./sales.ts";
 import { Seller, type SellerPlan } from "./seller.ts";
 import { Reviewer } from "./reviewer.ts";
@@ -120,7 +121,8 @@ class Troupe {
       hooks: clients.filter((one) => one instanceof HookClient),
       counters: clients.filter((one) =>
         one instanceof CounterClient || one instanceof PriceClient ||
-        one instanceof SaleClient || one instanceof ContactClient
+        one instanceof SaleClient || one instanceof ContactClient ||
+        one instanceof RepeatedSaleClient
       ),
       stocks: clients.filter((one) => one instanceof StockClient),
       pullers,
@@ -214,6 +216,7 @@ class Troupe {
     }
     if (part === "contacts") return new ContactClient(scene, seller, name);
     if (part === "sales") return new SaleClient(scene, seller, name);
+    if (part === "resales") return new RepeatedSaleClient(scene, seller, name);
     if (part === "history") return new HistoryClient(scene, seller, name);
     if (part.startsWith("categories")) {
       return new CategoryClient(scene, this.#marketplace, seller, name);

@@ -6,6 +6,7 @@ import type { Actor, Scene } from "./actor.ts";
 import type { Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
 import type { Silence } from "./caller.ts";
+import { checkSteps } from "./repeated_sales.ts";
 import { NO_WRITES } from "./trouble.ts";
 
 /** After this long without a change, due work counts as stuck. */
@@ -73,6 +74,7 @@ export class Watch implements Actor {
       : "unsent";
     this.#checkOutage(reply);
     this.#checkLeases();
+    checkSteps(this.#scene);
     const isReady = typeof reply !== "string" && reply.status === 200;
     for (const [name, { role, sql }] of Object.entries(QUEUES)) {
       const isOurs = isReady && this.#roles.includes(role);
