@@ -935,6 +935,24 @@ let end = () => Promise.resolve();
     to: "former_at: null, changes: recent }",
   },
   {
+    name: "sales: a search finds no seller whose step has been due for long",
+    file: "catalogue/sale_role.ts",
+    from: "if (due <= now) this.#due.add(sellerNo);",
+    to: "if (due <= now && due > now - 1_500) this.#due.add(sellerNo);",
+  },
+  {
+    name: "sales: a step is not recorded at its planned time",
+    file: "catalogue/asked_prices.ts",
+    from: "const at = Math.max(kept.sale_at!, lastChangeAt(kept) + 1);",
+    to: "const at = Math.max(kept.sale_at! + 1, lastChangeAt(kept) + 1);",
+  },
+  {
+    name: "sales: a sale that replaces another waits for the former's step",
+    file: "catalogue/asked_prices.ts",
+    from: "    : firstStep(after.sale, now);\n  const former",
+    to: "    : kept.sale_at ?? firstStep(after.sale, now);\n  const former",
+  },
+  {
     name: "complete: the result of a search is cached",
     file: "catalogue/complete.ts",
     from: "    if (rows.length < READ_AT_ONCE) return found;\n",

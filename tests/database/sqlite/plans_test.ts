@@ -37,6 +37,10 @@ import {
   listProducts,
 } from "../../../src/catalogue/product_lists.ts";
 import {
+  recordDueSteps,
+  sellersWithSteps,
+} from "../../../src/catalogue/sale_rows.ts";
+import {
   listPriceChanges,
   NO_FORMER_PRICE,
 } from "../../../src/catalogue/price_changes.ts";
@@ -233,6 +237,21 @@ Deno.test("lists of products read their rows in index order", async () => {
     ),
     ["USE TEMP B-TREE FOR LAST TERM OF ORDER BY"],
   );
+});
+
+Deno.test("due steps of sales are found by an index, seller by seller", async () => {
+  await using bench = await WebhookBench.open();
+  const details = await plans(bench, async (tx) => {
+    await sellersWithSteps(tx, 0, 250);
+    await recordDueSteps(tx, 1);
+  });
+  const reads = details.filter((detail) => /products/.test(detail));
+  assertEquals(
+    reads.filter((detail) => !detail.includes("INDEX products_sales (")),
+    [],
+  );
+  assert(reads.length > 2, details.join("\n"));
+  assertEquals(details.filter((detail) => detail.includes("B-TREE")), []);
 });
 
 Deno.test("each row of changes of a price is found by its whole key", async () => {
