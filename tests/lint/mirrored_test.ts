@@ -8,7 +8,10 @@ import { testFiles } from "../shards/shard.ts";
 const TESTS = new URL("../", import.meta.url);
 const IMPORT = /(?:from|import|import\() ?"(\.[^"]+)"/g;
 
-/** The source files of its name that a test file imports. */
+/**
+ * The source files of its name and top folder that a test file imports; those
+ * of another folder may only help it.
+ */
 function ownSources(path: string): string[] {
   const file = new URL(path, TESTS);
   const name = path.split("/").at(-1)!.replace(/_test\.ts$/, "");
@@ -17,6 +20,7 @@ function ownSources(path: string): string[] {
     .map(([, imported]) => new URL(imported, file).href)
     .filter((url) => url.startsWith(new URL("../src/", TESTS).href))
     .map((url) => url.slice(new URL("../src/", TESTS).href.length))
+    .filter((source) => source.split("/")[0] === path.split("/")[0])
     .filter((source) =>
       [`${name}.ts`, `${name}.tsx`].includes(source.split("/").at(-1)!)
     );
