@@ -61,7 +61,7 @@ function contactNode(
 ): string | XmlNode {
   const { id, name } = contactIn(stored);
   const contact = contacts?.get(id);
-  return contact === undefined ? name : { "@name": name, ...contact };
+  return contact === undefined ? name : { "@name": name, ...contact, id };
 }
 
 /** The former values of a product as a dry run shows them. */

@@ -725,6 +725,8 @@ export type NamedContact = {
   email?: string | null;
   /** needed without an email address */
   url?: string | null;
+  /** as in the list of contacts */
+  id?: string;
 } | "none";
 
 export interface FollowedProduct {

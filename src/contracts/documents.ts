@@ -65,7 +65,10 @@ type Use = "read" | "feed" | "upload" | "attributes";
 const NAMED_CONTACT: Shape<XmlNode> = {
   type: "named_contact",
   attributes: { name: { form: { kind: "string" } } },
-  content: CONTACT_PARTS,
+  content: [
+    ...CONTACT_PARTS,
+    maybe("id", UUID, "as in the list of contacts"),
+  ],
   orText: true,
 };
 

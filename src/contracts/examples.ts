@@ -255,6 +255,7 @@ ${
       `
   <manufacturer name="kockums">
 ${indented(CONTACT_EXAMPLE.split("\n").slice(1, -1).join("\n"))}
+    <id>${ID}</id>
   </manufacturer>`,
     ))
   }

@@ -1019,6 +1019,21 @@ function namesInDocument(`,
     from: '    "gtin = ?": gtin,\n    "status',
     to: '    "gtin >= ?": gtin,\n    "status',
   },
+  // Contacts.
+  {
+    name: "contacts: a product that is sent again loses its deleted contact",
+    file: "catalogue/contact.ts",
+    from: "else if (kept !== null && contactIn(kept).name === name) {",
+    to: 'else if (kept !== null && name === "") {',
+  },
+  {
+    name: "contacts: a deleted contact can still be named",
+    file: "catalogue/contact_rows.ts",
+    from: `WHERE seller_no = ? AND deleted_at IS NULL
+         AND name IN`,
+    to: `WHERE seller_no = ?
+         AND name IN`,
+  },
   // Sales.
   {
     name: "sales: a step is recorded twenty seconds late",
