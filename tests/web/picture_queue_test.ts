@@ -4,7 +4,7 @@ import {
   applyEvent,
   AT_ONCE,
   countsOf,
-  isSettled,
+  isQueueSettled,
   newQueue,
   nextInQueue,
   type Queue,
@@ -114,7 +114,7 @@ Deno.test("any history ends with every picture sent or refused, two at once", ()
         onTheirWay.delete(event.key);
       }
     };
-    for (let step = 0; !isSettled(queue); step++) {
+    for (let step = 0; !isQueueSettled(queue); step++) {
       assert(step < 2_000, `seed ${seed} does not end`);
       if (!queue.isRunning && onTheirWay.size === 0) apply(started);
       const { keys, wakeAt } = nextInQueue(queue, now);

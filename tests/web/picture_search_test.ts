@@ -1,7 +1,7 @@
 /** Stored products are found by the names of pictures. */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { type Client, createClient } from "../../src/client/mod.ts";
-import { findProducts } from "../../src/web/pictures/stored.ts";
+import { findPicturedProducts } from "../../src/web/pictures/stored.ts";
 
 /** A catalogue whose requests are counted. */
 function catalogueOf(...skus: string[]): {
@@ -38,7 +38,7 @@ async function found(
   rows: string[] = [],
 ): Promise<string[]> {
   const progress: number[] = [];
-  const products = await findProducts(
+  const products = await findPicturedProducts(
     {
       client,
       signal: new AbortController().signal,

@@ -1,8 +1,7 @@
 /** Opens files, with code that is loaded for the first one. */
 import type { Client } from "../../client/mod.ts";
 import type { Dropped } from "../lib/browser.ts";
-import { STALE_PAGE } from "../lib/texts.ts";
-import { intake } from "./intake_state.ts";
+import { loadedCode } from "./loaded_code.ts";
 
 /** Loads the code that reads, corrects and sends files. */
 export const loadFiles = () => import("./files.ts");
@@ -13,7 +12,7 @@ export async function openDropped(
   dropped: Dropped,
 ): Promise<void> {
   const { name } = dropped.files[0];
-  const code = await codeFor(name, loadFiles);
+  const code = await loadedCode(name, loadFiles);
   await code?.takeDropped(client, dropped);
 }
 
@@ -33,20 +32,6 @@ export async function openText(
   client: Client | null,
   text: string,
 ): Promise<boolean> {
-  const code = await codeFor("The text", loadFiles);
+  const code = await loadedCode("The text", loadFiles);
   return await code?.openPastedText(client, text) ?? true;
-}
-
-/** Loads the code; null, with an error on the page, if that fails. */
-export async function codeFor<T>(
-  name: string,
-  load: () => Promise<T>,
-): Promise<T | null> {
-  try {
-    return await load();
-  } catch {
-    const refused = { name, what: "not read", remedy: STALE_PAGE };
-    intake.set({ name: "refused", refused });
-    return null;
-  }
 }

@@ -11,7 +11,7 @@ import type { PictureSet } from "../pictures/picture_set.ts";
 import { openAnyFile } from "./intake.ts";
 import { intake } from "./intake_state.ts";
 import { loadPictures } from "./load_pictures.ts";
-import { codeFor } from "./open.ts";
+import { loadedCode } from "./loaded_code.ts";
 import { upload } from "./send/upload_state.ts";
 
 /** Takes dropped files and folders. */
@@ -29,7 +29,10 @@ export async function takeDropped(
   }
   const opened = fileToOpen(products);
   const left = products.filter((file) => file !== opened);
-  const code = await codeFor(all[0]?.file.name ?? "The folder", loadPictures);
+  const code = await loadedCode(
+    all[0]?.file.name ?? "The folder",
+    loadPictures,
+  );
   if (code === null) return;
   const set = openSet(code.PictureSet);
   set.add({

@@ -10,7 +10,7 @@ import type { UnsentFile } from "./kinds.ts";
 import type { Placed, PlacingMode } from "./placing.ts";
 import {
   applyEvent,
-  isSettled,
+  isQueueSettled,
   newQueue,
   nextInQueue,
   type Queue,
@@ -25,7 +25,11 @@ import {
   withPictures,
   withUnsent,
 } from "./set.ts";
-import { findProducts, productOf, type StoredProduct } from "./stored.ts";
+import {
+  findPicturedProducts,
+  productOf,
+  type StoredProduct,
+} from "./stored.ts";
 
 /** The search for stored products. */
 export type SearchState =
@@ -107,7 +111,7 @@ export class PictureSet {
     try {
       const { account } = await client.account.get({ signal });
       this.#account = account.id;
-      const found = await findProducts(
+      const found = await findPicturedProducts(
         { client, signal, onProgress },
         account.products,
         paths,
@@ -209,7 +213,7 @@ export class PictureSet {
   /** Whether all pictures are sent or refused, and in no product yet. */
   get awaitsPlacing(): boolean {
     const { queue, placed } = this.state.value;
-    return queue !== null && placed === null && isSettled(queue);
+    return queue !== null && placed === null && isQueueSettled(queue);
   }
 
   /** Whether closing the page would end the sending or lose the choices. */

@@ -67,7 +67,7 @@ const WAITING = { name: "waiting" } as const;
 /** The queue after an event; it stops when every picture is settled. */
 export function applyEvent(queue: Queue, event: QueueEvent): Queue {
   const next = afterEvent(queue, event);
-  return { ...next, isRunning: next.isRunning && !isSettled(next) };
+  return { ...next, isRunning: next.isRunning && !isQueueSettled(next) };
 }
 
 function afterEvent(queue: Queue, event: QueueEvent): Queue {
@@ -148,6 +148,6 @@ export function countsOf(
 }
 
 /** Whether every picture is sent or refused. */
-export function isSettled(queue: Queue): boolean {
+export function isQueueSettled(queue: Queue): boolean {
   return countsOf(queue).left === 0;
 }

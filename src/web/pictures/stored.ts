@@ -32,7 +32,7 @@ export interface Search {
  * The stored products that pictures with these paths may show, and those of
  * these SKUs; `products` is the size of the catalogue.
  */
-export async function findProducts(
+export async function findPicturedProducts(
   search: Search,
   products: number,
   paths: readonly string[],
