@@ -17,7 +17,7 @@ import {
   type Release,
   thisRelease,
 } from "./contract.ts";
-import { keepSample, RELEASED } from "./sample.ts";
+import { keepSamples, RELEASED } from "./sample.ts";
 import { billOfMaterials, packagesOf } from "./sbom.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -112,7 +112,7 @@ await using source = await temporaryFolder();
 const archive = `${source.path}/source.tar`;
 await run("git", ["archive", "--output", archive, "HEAD"]);
 await run("tar", ["xf", archive, "-C", source.path]);
-await keepSample(source.path, VERSION);
+await keepSamples(source.path, VERSION);
 await run(Deno.execPath(), ["task", "compile"], source.path);
 
 const folder = `${ROOT}bin/release-${VERSION}`;

@@ -5,6 +5,8 @@
  */
 import { assert } from "@std/assert";
 import { gzipSync } from "node:zlib";
+import { run } from "../support/foreign.ts";
+import { installedPostgres, PostgresServer } from "../support/postgres.ts";
 import { temporaryFolder } from "../support/process.ts";
 
 /** The folder of what is kept of each release. */
@@ -16,14 +18,63 @@ export interface Sample {
   key: string;
 }
 
-/** Makes the sample of a version with the program in the folder `source`. */
-export async function keepSample(
+/**
+ * Makes the samples of a version with the program in the folder `source`: a
+ * file of SQLite, and a dump of PostgreSQL where its `pg_dump` is installed.
+ */
+export async function keepSamples(
   source: string,
   version: string,
 ): Promise<void> {
+  await Deno.mkdir(RELEASED, { recursive: true });
   await using folder = await temporaryFolder();
+  const sample = await makeSample(source, { SELLER_DATA_DIR: folder.path });
+  const file = await Deno.readFile(`${folder.path}/seller.db`);
+  await keep(`${version}.db`, file, sample);
+  const installation = await installedPostgres();
+  if (installation === null) {
+    console.log("without a dump of PostgreSQL, which is not installed");
+    return;
+  }
+  await using server = await PostgresServer.start({}, {}, { installation });
+  const url = await server.database({ empty: true });
+  await using data = await temporaryFolder();
+  const dumped = await makeSample(source, {
+    SELLER_DATA_DIR: data.path,
+    SELLER_DATABASE_URL: url,
+  });
+  const { success, text } = await run(`${installation}/bin/pg_dump`, [
+    "--inserts",
+    "--no-owner",
+    "--no-privileges",
+    url,
+  ]);
+  assert(success, text);
+  // Lines of psql, which is not needed to restore the dump.
+  const sql = text.replaceAll(/^\\.*\n/gm, "");
+  await keep(`${version}.sql`, new TextEncoder().encode(sql), dumped);
+}
+
+async function keep(
+  name: string,
+  content: Uint8Array,
+  sample: Sample,
+): Promise<void> {
+  await Deno.writeFile(
+    new URL(`${name}.gz`, RELEASED),
+    gzipSync(content, { level: 9 }),
+  );
+  const text = JSON.stringify(sample) + "\n";
+  await Deno.writeTextFile(new URL(`${name}.seller`, RELEASED), text);
+}
+
+/** Fills a new database by the program's commands and its interface. */
+async function makeSample(
+  source: string,
+  place: Record<string, string>,
+): Promise<Sample> {
   const env = {
-    SELLER_DATA_DIR: folder.path,
+    ...place,
     SELLER_PORT: "0",
     SELLER_OPERATOR_KEY: "operator",
     SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
@@ -39,25 +90,13 @@ export async function keepSample(
     stderr: "null",
   }).spawn();
   const [output, url] = await listeningAt(service.stdout);
-  let sellerId: string;
   try {
-    sellerId = await fill(url, key);
+    return { sellerId: await fill(url, key), key };
   } finally {
     service.kill("SIGTERM");
     for await (const _ of output);
     await service.status;
   }
-  const file = await Deno.readFile(`${folder.path}/seller.db`);
-  await Deno.mkdir(RELEASED, { recursive: true });
-  await Deno.writeFile(
-    new URL(`${version}.db.gz`, RELEASED),
-    gzipSync(file, { level: 9 }),
-  );
-  const sample: Sample = { sellerId, key };
-  await Deno.writeTextFile(
-    new URL(`${version}.seller`, RELEASED),
-    JSON.stringify(sample) + "\n",
-  );
 }
 
 async function runTask(

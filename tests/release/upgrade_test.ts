@@ -2,32 +2,43 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { gunzipSync } from "node:zlib";
 import { boot } from "../support/app.ts";
+import { sharedServer } from "../support/postgres.ts";
 import { RELEASED, type Sample } from "./sample.ts";
 
-const versions = [...Deno.readDirSync(RELEASED)]
-  .filter(({ name }) => name.endsWith(".db.gz"))
-  .map(({ name }) => name.replace(".db.gz", ""));
+/** A kept database, such as `1.0.0.db`. */
+const samples = [...Deno.readDirSync(RELEASED)]
+  .filter(({ name }) => name.endsWith(".gz"))
+  .map(({ name }) => name.replace(".gz", "")).sort();
 
 Deno.test("there is a database of a release", () => {
-  assertGreater(versions.length, 0);
+  assertGreater(samples.length, 0);
 });
 
-for (const version of versions) {
-  Deno.test(`the database of ${version} is upgraded, with everything in it`, async () => {
+/** Restores a kept database; returns its URL if it is of PostgreSQL. */
+async function restore(name: string, dataDir: string): Promise<string | null> {
+  const packed = await Deno.readFile(new URL(`${name}.gz`, RELEASED));
+  const content = gunzipSync(packed);
+  if (name.endsWith(".db")) {
+    await Deno.writeFile(`${dataDir}/seller.db`, content, { mode: 0o600 });
+    return null;
+  }
+  const server = await sharedServer();
+  const url = await server.database({ empty: true });
+  const database = new URL(url).pathname.slice(1);
+  await server.sql(database, new TextDecoder().decode(content));
+  return url;
+}
+
+for (const name of samples) {
+  Deno.test(`the database ${name} is upgraded, with everything in it`, async () => {
     // The application removes it.
     const dataDir = await Deno.makeTempDir();
-    const packed = await Deno.readFile(new URL(`${version}.db.gz`, RELEASED));
-    const options = { mode: 0o600 };
-    await Deno.writeFile(
-      `${dataDir}/seller.db`,
-      gunzipSync(packed),
-      options,
-    );
+    const databaseUrl = await restore(name, dataDir);
     const { sellerId: id, key }: Sample = JSON.parse(
-      await Deno.readTextFile(new URL(`${version}.seller`, RELEASED)),
+      await Deno.readTextFile(new URL(`${name}.seller`, RELEASED)),
     );
     await using app = await boot({
-      config: { dataDir, databaseUrl: null },
+      config: { dataDir, databaseUrl },
       seller: { id, key },
     });
     const client = app.client();
