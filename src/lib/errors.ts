@@ -477,10 +477,11 @@ export function recordInvalid(details: Detail[], more = 0): ServiceError {
 
 /**
  * 404: `what` as in "transaction"; does not reveal whether another seller has
- * one.
+ * one. `nearest`: the name that was probably meant, where names are public.
  */
-export function notFound(what: string): ServiceError {
-  return new ServiceError("not_found", `No such ${what}.`);
+export function notFound(what: string, nearest?: string): ServiceError {
+  const advice = nearest === undefined ? "" : `; the nearest is "${nearest}"`;
+  return new ServiceError("not_found", `No such ${what}${advice}.`);
 }
 
 /** 408, which only the log shows, because the client has disconnected. */

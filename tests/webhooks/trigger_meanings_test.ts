@@ -41,6 +41,7 @@ contract.test("triggers: the operator's description of a trigger is listed; othe
     body: MEANING_EXAMPLE,
   });
   assertEquals(unknown.status, 404);
+  assertStringIncludes(unknown.text, "; the nearest is ");
 });
 
 bothEngines.test("triggers: handbook, OpenAPI and test events have the operator's descriptions", async () => {

@@ -4,9 +4,10 @@ import { TRIGGER_ENTRY } from "../../contracts/answers.ts";
 import { jsonWriter } from "../../json/encode.ts";
 import { instanceOf } from "../../json/instance.ts";
 import { notFound } from "../../lib/errors.ts";
+import { nearestName } from "../../lib/nearest_name.ts";
 import { xmlOfData } from "../../webhooks/event.ts";
 import { EVENT_LIMITS } from "../../webhooks/event_document.ts";
-import { isTrigger } from "../../webhooks/trigger.ts";
+import { isTrigger, TRIGGERS } from "../../webhooks/trigger.ts";
 import {
   listMeanings,
   MEANING_BYTES,
@@ -29,7 +30,9 @@ export const putTrigger = endpoint({
   answers: ["success"],
 }, async ({ services, who, params, body, parse }) => {
   const { trigger_name: trigger } = params;
-  if (!isTrigger(trigger)) throw notFound("trigger");
+  if (!isTrigger(trigger)) {
+    throw notFound("trigger", nearestName(trigger, TRIGGERS));
+  }
   const bytes = await body(MEANING_BYTES);
   const meaning = readMeaning(parse(bytes, EVENT_LIMITS), bytes);
   await putMeaning(services, { who, trigger, meaning });
