@@ -13,6 +13,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
+import { until } from "../support/clock.ts";
 import { contract } from "../support/forms.ts";
 import { readAll, valueOf } from "../support/read_out.ts";
 
@@ -97,9 +98,15 @@ contract.test("a sale is planned, then on, then over, wherever its product is sh
   await app.upload(product("A", PLANNED));
   const states = async () => {
     const list = await readAll(app, "/seller_api/products", "products");
-    const feed = await app.call("/operator_api/products", { key: "operator" });
-    const [first] = child(feed.xml, "products").children;
-    const each = [await find(app), list.entries[0], first].map(shown);
+    let first: XmlElement | undefined;
+    // A change in progress is shown once it is committed.
+    await until(async () => {
+      const path = "/operator_api/products";
+      const feed = await app.call(path, { key: "operator" });
+      [first] = child(feed.xml, "products").children;
+      return first !== undefined;
+    }, "the feed");
+    const each = [await find(app), list.entries[0], first!].map(shown);
     assertEquals(new Set(each).size, 1, each.join("; "));
     return each[0];
   };
