@@ -228,6 +228,33 @@ bothEngines.test("images: an image that the store does not accept leaves nothing
   assertEquals(await filesOf(app), [fileOf(url)]);
 });
 
+for (const place of ["image row written", "image file stored"]) {
+  bothEngines.test(`images: an upload that ends after "${place}" leaves nothing`, async () => {
+    let ends = true;
+    await using kept = await Kept.boot({
+      deps: {
+        maybe: (at) =>
+          ends && at === place
+            ? Promise.reject(new Error("on purpose"))
+            : Promise.resolve(),
+      },
+    });
+    const { app } = kept;
+    const bytes = picture("a.png")!;
+    assertEquals((await send(app, bytes)).status, 500);
+    const path = `/images/${await nameOf(bytes)}`;
+    const named = await app.upload(product("A", showing(path)));
+    assertEquals(detailsOf(named).map(({ code }) => code), ["unknown_image"]);
+    kept.ahead = HOUR_MS + MINUTE_MS;
+    await kept.sweep();
+    assertEquals(await imageBytes(app), "0");
+    assertEquals(await filesOf(app), []);
+    ends = false;
+    await urlOf(app, bytes);
+    assertEquals(await imageBytes(app), `${bytes.length}`);
+  });
+}
+
 bothEngines.test("images: an upload does not name an image that is removed meanwhile", async () => {
   let between = () => Promise.resolve();
   await using kept = await Kept.boot({

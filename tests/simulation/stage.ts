@@ -202,7 +202,8 @@ export class SimulatedStage implements Stage, Disposable {
   }
 
   lostFiles(): string[] {
-    return this.#namedFiles().filter((file) => !this.#store.files.has(file));
+    return this.#namedFiles("AND state <> 'arriving'")
+      .filter((file) => !this.#store.files.has(file));
   }
 
   strayFiles(): string[] {
@@ -210,9 +211,9 @@ export class SimulatedStage implements Stage, Disposable {
     return [...this.#store.files.keys()].filter((file) => !named.has(file));
   }
 
-  #namedFiles(): string[] {
+  #namedFiles(more = ""): string[] {
     return this.rows<StoredFile>(
-      "SELECT sha256, type FROM images WHERE sha256 IS NOT NULL",
+      `SELECT sha256, type FROM images WHERE sha256 IS NOT NULL ${more}`,
     ).map(imageFile);
   }
 

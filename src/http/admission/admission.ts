@@ -72,7 +72,7 @@ export class Admission {
     return {
       upload: this.uploads.acquired,
       body: this.bodies.acquired,
-      image: this.images.acquired,
+      image_upload: this.images.acquired,
       wait: this.waits.acquired,
       read: this.reads.admitted,
     };

@@ -37,6 +37,8 @@ import { clientAddress } from "../admission/auth_failures.ts";
 
 /** The memory for a document that is processed as it arrives. */
 const ARRIVING_BYTES = 4 * 1_024 * 1_024;
+/** The memory for an image that arrives: the rest is in a file. */
+const ARRIVING_IMAGE_BYTES = 512 * 1_024;
 const NO_QUERY = new URLSearchParams();
 
 /** Where a request came from: the part of Deno's information used here. */
@@ -224,7 +226,7 @@ export class Exchange implements Disposable {
    */
   readonly chunks = (limit: number) =>
     this.#chunks(
-      { limit },
+      { limit, held: ARRIVING_BYTES },
       () => this.#server.admission.bodies.acquire(this.seller.id),
     );
 
@@ -239,12 +241,18 @@ export class Exchange implements Disposable {
     untilMade.use(
       await images.begin({ seller: this.seller.id, bytes: 0, abort }),
     );
-    const limits = { limit: config.imageLimit, checkType: checkImageType };
+    const limits = {
+      limit: config.imageLimit,
+      held: ARRIVING_IMAGE_BYTES,
+      checkType: checkImageType,
+    };
     return this.#chunks(limits, () => new DisposableStack());
   };
 
   async *#chunks(
-    { limit, checkType }: Pick<BodyLimits, "limit" | "checkType">,
+    { limit, held, checkType }: Pick<BodyLimits, "limit" | "checkType"> & {
+      held: number;
+    },
     acquire: () => Disposable,
   ): AsyncGenerator<Uint8Array, void> {
     const { admission: { budget }, stopping } = this.#server;
@@ -252,7 +260,7 @@ export class Exchange implements Disposable {
     const { owner, seller, resources: { untilMade } } = this;
     using _reading = acquire();
     const share = this.services.config.bodyBudget * SELLER_BODY_SHARE;
-    const bytes = Math.min(limit, ARRIVING_BYTES, share) / BODY_COST;
+    const bytes = Math.min(limit, held, share) / BODY_COST;
     budget.takeFor(untilMade, seller.id, Math.floor(bytes));
     const chunks = readChunks(this.request, {
       limit,

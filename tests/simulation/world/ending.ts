@@ -20,6 +20,7 @@ import { checkImportEnds } from "./import_ends.ts";
 import { Mirror, type Shown, sourceOf } from "./mirror.ts";
 import { checkMaintenance } from "./maintenance.ts";
 import { checkNotices, untold } from "./notices.ts";
+import type { PictureClient } from "./picture_client.ts";
 import type { PriceClient } from "./prices.ts";
 import type { RepeatedSaleClient } from "./repeated_sales.ts";
 import type { SaleClient } from "./sales.ts";
@@ -43,6 +44,7 @@ export interface Witnesses {
     | RepeatedSaleClient
   )[];
   stocks: readonly StockClient[];
+  pictures: readonly PictureClient[];
   pullers: readonly Puller[];
 }
 
@@ -115,12 +117,14 @@ export class Ending {
     await this.#checkReady();
     await this.#checkMetrics();
     await this.#checkEmpty();
-    const { clients, bundles, hooks, counters, stocks } = this.#witnesses;
+    const { clients, bundles, hooks, counters, stocks, pictures } =
+      this.#witnesses;
     for (const client of clients) await client.list(this.#random);
     for (const client of bundles) await client.read(this.#random);
     for (const client of hooks) await client.list(this.#random);
     for (const client of counters) await client.check(this.#random);
     for (const client of stocks) await client.read(this.#random);
+    for (const client of pictures) await client.read(this.#random);
     await this.checkFollowers();
     await this.#checkEvents();
     await this.#checkFilters();

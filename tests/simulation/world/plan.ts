@@ -16,6 +16,7 @@ import type { HostileStep } from "./hostile.ts";
 import type { KeyStep } from "./key_client.ts";
 import type { OperatorStep } from "./operator.ts";
 import type { OutageStep } from "./outages.ts";
+import type { PictureStep } from "./picture_client.ts";
 import type { PriceStep } from "./prices.ts";
 import type { PullStep } from "./puller.ts";
 import type { RepeatedSaleStep } from "./repeated_sales.ts";
@@ -171,6 +172,13 @@ const CATEGORIES: Readonly<Record<CategoryStep, number>> = {
   upload: 6,
   read: 2,
 };
+const PICTURES: Readonly<Record<PictureStep, number>> = {
+  send: 5,
+  half: 2,
+  name: 4,
+};
+/** The share of worlds with images whose seller uploads pictures. */
+const WITH_PICTURES = 0.4;
 const STOCK: Readonly<Record<StockStep, number>> = {
   offer: 2,
   count: 4,
@@ -413,6 +421,18 @@ export function drawSteps(
       const afterMs = between(contacts, 0, 2_000);
       const kind = weighted(contacts, CONTACT);
       steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+    }
+  }
+  const pictures = scheduler.random("pictures");
+  if (theme === "images" && chance(pictures, WITH_PICTURES)) {
+    for (const part of ["pictures", "pictures2"]) {
+      const count = between(pictures, 3, 8);
+      for (let n = 0; n < count; n++) {
+        const afterMs = between(pictures, 0, 4_000);
+        const actor = `${name}/${part}`;
+        const kind = weighted(pictures, PICTURES);
+        steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+      }
     }
   }
   const kills = scheduler.random("kills between commits");

@@ -24,6 +24,7 @@ import { addressOf } from "./notices.ts";
 import { Operator } from "./operator.ts";
 import { Outages } from "./outages.ts";
 import type { Step } from "./plan.ts";
+import { PictureClient } from "./picture_client.ts";
 import { PriceClient } from "./prices.ts";
 import { Puller } from "./puller.ts";
 import { RepeatedSaleClient } from "./repeated_sales.ts";
@@ -125,6 +126,7 @@ class Troupe {
         one instanceof RepeatedSaleClient
       ),
       stocks: clients.filter((one) => one instanceof StockClient),
+      pictures: clients.filter((one) => one instanceof PictureClient),
       pullers,
     });
     await end.settle();
@@ -225,6 +227,9 @@ class Troupe {
       const stock = this.#stocks.get(owner) ?? new Stock(seller);
       this.#stocks.set(owner, stock);
       return new StockClient(scene, stock, name);
+    }
+    if (part.startsWith("pictures")) {
+      return new PictureClient(scene, seller, name);
     }
     if (part === "burden") {
       return new Burden(scene, seller, honest.at(-1)!, name);

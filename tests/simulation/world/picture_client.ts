@@ -1,0 +1,154 @@
+/**
+ * A seller's program that uploads pictures and then products that name them,
+ * while processes are killed and the image store fails.
+ */
+import { createHash } from "node:crypto";
+import { picture } from "../../../src/sandbox/pictures.ts";
+import { child, textAt } from "../../support/app.ts";
+import type { Random } from "../../support/random.ts";
+import type { Actor, Scene } from "./actor.ts";
+import { detailsOf, type Reply } from "./answers.ts";
+import { hold } from "./broken_rule.ts";
+import { BULK } from "./catalogue_client.ts";
+import { between, chance, pick } from "./choice.ts";
+import type { Seller } from "./seller.ts";
+
+const IMAGES = "/seller_api/images";
+const TYPES = ["png", "jpg", "gif", "webp", "avif"];
+/** Bytes of a picture that arrives in several pieces. */
+const LARGE = 200_000;
+
+export type PictureStep =
+  /** Uploads a picture. */
+  | "send"
+  /** Uploads a part of a picture. */
+  | "half"
+  /** Uploads a product that names pictures. */
+  | "name";
+
+export class PictureClient implements Actor {
+  readonly #scene: Scene;
+  readonly #seller: Seller;
+  readonly #name: string;
+  /** The bytes of the pictures that are stored, by path. */
+  readonly #sent = new Map<string, Uint8Array<ArrayBuffer>>();
+  /** The path of the picture that each product names. */
+  readonly #named = new Map<string, string>();
+  #products = 0;
+
+  constructor(scene: Scene, seller: Seller, name: string) {
+    this.#scene = scene;
+    this.#seller = seller;
+    this.#name = name;
+  }
+
+  async do(kind: PictureStep, random: Random): Promise<void> {
+    if (this.#seller.removed) return;
+    if (kind === "half") return await this.#half(random);
+    if (kind === "send" || this.#sent.size === 0) {
+      return await this.#upload(random);
+    }
+    await this.#nameOne(random);
+  }
+
+  async #upload(random: Random): Promise<void> {
+    const bytes = drawPicture(random);
+    const reply = await this.#send(IMAGES, bytes, random);
+    if (reply === null) return;
+    hold(reply.status === 200, "true", "a picture is stored", reply.text);
+    const path = new URL(textAt(child(reply.xml!, "image"), "url")).pathname;
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    hold(path.includes(sha256), "true", "its URL is that of its bytes", path);
+    this.#sent.set(path, bytes);
+  }
+
+  async #half(random: Random): Promise<void> {
+    const bytes = drawPicture(random);
+    const part = bytes.slice(0, bytes.length - between(random, 13, 60));
+    const reply = await this.#send(IMAGES, part, random);
+    if (reply === null) return;
+    const [{ code } = { code: "" }] = detailsOf(reply.xml);
+    hold(
+      code === "image_incomplete" || code === "image_corrupt",
+      "true",
+      "a part of a picture is refused",
+      reply.text,
+    );
+  }
+
+  async #nameOne(random: Random): Promise<void> {
+    const [path] = pick(random, [...this.#sent]);
+    const host = pick(random, ["", "https://former.example"]);
+    const sku = `${this.#seller.plan.name}-picture-${this.#products++}`;
+    const isUnknown = chance(random, 0.2);
+    // A file of other bytes.
+    const named = isUnknown ? `/images/00/${"0".repeat(64)}.png` : host + path;
+    const body =
+      `<products><product><sku>${sku}</sku><title>A picture</title>` +
+      `<price currency="SEK">5</price><quantity>1</quantity>` +
+      `<images><image>${named}</image></images></product></products>`;
+    const reply = await this.#send(BULK, body, random);
+    if (reply === null) return;
+    const codes = detailsOf(reply.xml).map(({ code }) => code);
+    if (isUnknown) {
+      hold(
+        codes.includes("unknown_image"),
+        "true",
+        "an unknown picture is refused",
+        reply.text,
+      );
+      return;
+    }
+    // After a jump of the clock it may have been there for a week.
+    if (this.#scene.world.jumps && codes.includes("unknown_image")) return;
+    hold(reply.status === 200, "true", "its picture is known", reply.text);
+    this.#named.set(sku, path);
+  }
+
+  /** Each product shows its picture, which can be read. */
+  async read(random: Random): Promise<void> {
+    for (const [sku, path] of this.#named) {
+      if (this.#seller.removed) return;
+      const url = `/seller_api/products/${sku}`;
+      const reply = await this.#send(url, null, random);
+      if (reply === null) return;
+      hold(reply.status === 200, "true", "its product is there", reply.text);
+      hold(
+        reply.text.includes(path) && /status="stored"/.test(reply.text),
+        "true",
+        `${sku} shows the picture that it names`,
+        reply.text,
+      );
+    }
+  }
+
+  /** Null if the seller is removed meanwhile. */
+  async #send(
+    path: string,
+    body: string | Uint8Array<ArrayBuffer> | null,
+    random: Random,
+  ): Promise<Reply | null> {
+    const { caller } = this.#scene;
+    const seller = this.#seller;
+    const call = {
+      method: body === null ? "GET" : "POST",
+      path,
+      key: seller,
+      limited: seller.limited,
+      ...(body !== null && { body }),
+    };
+    const { reply } = await caller.send(this.#name, call, random, true);
+    return seller.removed ? null : reply!;
+  }
+}
+
+/** One of a few pictures, so that some are sent again. */
+function drawPicture(random: Random): Uint8Array<ArrayBuffer> {
+  const type = pick(random, TYPES);
+  const small = picture(`${between(random, 0, 3)}.${type}`)!;
+  if (type !== "jpg" || chance(random, 0.5)) return small;
+  const large = new Uint8Array(LARGE);
+  large.set(small);
+  large.set([0xff, 0xd9], LARGE - 2);
+  return large;
+}
