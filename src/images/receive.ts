@@ -8,7 +8,7 @@ import { inSpan } from "../lib/tracing.ts";
 import { requireActive } from "../sellers/access.ts";
 import type { Caller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
-import { type AcceptedImage, imageFile } from "./image.ts";
+import type { AcceptedImage } from "./image.ts";
 import type { ReceivedImage } from "./image_receiver.ts";
 import {
   recordArriving,
@@ -58,14 +58,14 @@ async function store(
   received: ReceivedImage,
   record: UploadRecord,
 ): Promise<void> {
-  const { db, deps, images, signals } = services;
+  const { db, deps, signals } = services;
   const own = db.of(seller.no);
-  const wasStored = await own.write(async (tx) => {
+  await own.write(async (tx) => {
     await requireActive(tx, seller);
-    return await recordArriving(tx, record);
+    await recordArriving(tx, record);
   });
   await deps.maybe?.("image row written");
-  if (wasStored && await images.stat(imageFile(record.image)) !== null) return;
+  // Stored again if it was stored before, because its file may be lost.
   await received.keep();
   await deps.maybe?.("image file stored");
   await own.write(async (tx) => {

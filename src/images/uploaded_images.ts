@@ -71,24 +71,21 @@ export interface UploadRecord {
 
 /**
  * Records an image whose file is about to be stored, and counts its bytes.
- * Returns whether it was stored before.
  *
  * @throws {ServiceError} 422 if it would exceed the quota
  */
 export async function recordArriving(
   tx: Tx,
   record: UploadRecord,
-): Promise<boolean> {
+): Promise<void> {
   const { sellerNo, image: { sha256 } } = record;
-  const { id, state, sha256: stored } = await recordCopy(tx, record);
-  if (state === "arriving") {
-    await tx.runMany(
-      "UPDATE images SET sha256 = ? WHERE seller_no = ? AND id = ?",
-      [[sha256, sellerNo, id]],
-      1,
-    );
-  }
-  return stored !== null && state !== "arriving";
+  const { id, state } = await recordCopy(tx, record);
+  if (state !== "arriving") return;
+  await tx.runMany(
+    "UPDATE images SET sha256 = ? WHERE seller_no = ? AND id = ?",
+    [[sha256, sellerNo, id]],
+    1,
+  );
 }
 
 /**
