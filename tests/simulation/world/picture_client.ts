@@ -69,7 +69,7 @@ export class PictureClient implements Actor {
     if (reply === null) return;
     const [{ code } = { code: "" }] = detailsOf(reply.xml);
     hold(
-      code === "image_incomplete" || code === "image_corrupt",
+      code.startsWith("image_"),
       "true",
       "a part of a picture is refused",
       reply.text,
@@ -79,7 +79,7 @@ export class PictureClient implements Actor {
   async #nameOne(random: Random): Promise<void> {
     const [path] = pick(random, [...this.#sent]);
     const host = pick(random, ["", "https://former.example"]);
-    const sku = `${this.#seller.plan.name}-picture-${this.#products++}`;
+    const sku = `${this.#name.replace("/", "-")}-${this.#products++}`;
     const isUnknown = chance(random, 0.2);
     // A file of other bytes.
     const named = isUnknown ? `/images/00/${"0".repeat(64)}.png` : host + path;

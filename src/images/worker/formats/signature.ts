@@ -40,7 +40,7 @@ export function sniffImage(head: Uint8Array): ImageType {
   const other = nameIn(OTHERS) ?? "no known image format";
   throw new ImageRefusal(
     "image_not_an_image",
-    `The answer was not an image: its body is ${other}; ${accepts}`,
+    `The bytes are not an image, but ${other}; ${accepts}`,
   );
 }
 
