@@ -1,5 +1,6 @@
 /** Hostile sellers, each with one way to take more than its share. */
 import { gzipSync } from "node:zlib";
+import { picture } from "../../src/sandbox/pictures.ts";
 import { requestBytes } from "../bench/load.ts";
 import { type Attacker, products, withImages } from "./attacker.ts";
 
@@ -22,6 +23,15 @@ export interface Attack {
 }
 
 const LIMIT = 16_777_216;
+
+/** A JPEG with this many bytes. */
+function jpeg(length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  bytes.set(picture("a.jpg")!);
+  bytes.set([0xff, 0xd9], length - 2);
+  return bytes;
+}
+
 const text = (value: string) => new TextEncoder().encode(value);
 
 /** A document just under the limit that repeats one text. */
@@ -339,6 +349,31 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
         .replace("Content-Length: 0", "Content-Length: 1000000") + "<";
       await attacker.sendAndHold(text(declared));
       await attacker.rest(5_000);
+    },
+  },
+  "half-sent images": {
+    sellers: 4,
+    lanes: 1_000,
+    step: async (attacker, lane) => {
+      const image = jpeg(1_000_000);
+      const head = `POST /seller_api/images HTTP/1.1\r\nHost: x\r\n` +
+        `X-Service-Auth: ${attacker.key(lane)}\r\n` +
+        `Content-Length: ${image.length}\r\n\r\n`;
+      const half = image.subarray(0, 100_000);
+      await attacker.sendAndHold(new Uint8Array([...text(head), ...half]));
+      await attacker.rest(5_000);
+    },
+  },
+  "large images": {
+    sellers: 2,
+    lanes: 16,
+    step: (attacker, lane) => {
+      const body = jpeg(LIMIT);
+      new DataView(body.buffer).setUint32(LIMIT - 6, attacker.fresh());
+      return attacker.send("POST", "/seller_api/images", {
+        key: attacker.key(lane),
+        body,
+      });
     },
   },
   "readers of the handbook that do not read": {

@@ -40,6 +40,7 @@ export const ACTIVITIES: Readonly<Record<string, Begin>> = {
   // due.
   "a mail in flight": mailInFlight,
   "uploads": uploads,
+  "uploads of images": uploadsOfImages,
   "images in flight": imagesInFlight,
   "images waiting for a retry": imagesWaiting,
   "deliveries in flight": deliveries,
@@ -93,6 +94,50 @@ async function uploads(stage: Stage): Promise<Activity> {
           `${writer.name} is at ${value}, acknowledged ${writer.possible}`,
         );
       }
+    },
+  };
+}
+
+/** A seller's program that uploads images, and retries when it is asked to. */
+async function uploadsOfImages(stage: Stage): Promise<Activity> {
+  const { app } = stage;
+  const urls: string[] = [];
+  const refused: string[] = [];
+  let hasEnded = false;
+  const send = async () => {
+    const { status, text, xml } = await app.call("/seller_api/images", {
+      method: "POST",
+      body: picture(`${stage.name("sent")}.png`)!,
+    });
+    if (status === 200) urls.push(textAt(xml, "image/url"));
+    else if (status !== 503) refused.push(text);
+    return status;
+  };
+  assertEquals(await send(), 200);
+  const running = (async () => {
+    while (!hasEnded) {
+      await send();
+      await pause(50);
+    }
+  })();
+  return {
+    stop: async () => {
+      hasEnded = true;
+      await running;
+    },
+    pending: async () => await send() === 200 ? "" : "images are refused",
+    verify: async () => {
+      assertEquals(refused, []);
+      for (const url of urls) {
+        const served = await fetch(app.url + new URL(url).pathname);
+        assertEquals([url, served.status], [url, 200]);
+        await served.body?.cancel();
+      }
+      const named = product(
+        stage.name("pictured"),
+        `<images><image>${urls[0]}</image></images>`,
+      );
+      assertEquals((await app.upload(named)).status, 200);
     },
   };
 }

@@ -16,7 +16,7 @@ import type { Seller } from "./seller.ts";
 const IMAGES = "/seller_api/images";
 const TYPES = ["png", "jpg", "gif", "webp", "avif"];
 /** Bytes of a picture that arrives in several pieces. */
-const LARGE = 200_000;
+const LARGE = 90_000;
 
 export type PictureStep =
   /** Uploads a picture. */
@@ -54,7 +54,7 @@ export class PictureClient implements Actor {
   async #upload(random: Random): Promise<void> {
     const bytes = drawPicture(random);
     const reply = await this.#send(IMAGES, bytes, random);
-    if (reply === null) return;
+    if (reply === null || this.#isBeyondLimits(reply, bytes)) return;
     hold(reply.status === 200, "true", "a picture is stored", reply.text);
     const path = new URL(textAt(child(reply.xml!, "image"), "url")).pathname;
     const sha256 = createHash("sha256").update(bytes).digest("hex");
@@ -66,7 +66,7 @@ export class PictureClient implements Actor {
     const bytes = drawPicture(random);
     const part = bytes.slice(0, bytes.length - between(random, 13, 60));
     const reply = await this.#send(IMAGES, part, random);
-    if (reply === null) return;
+    if (reply === null || this.#isBeyondLimits(reply, part)) return;
     const [{ code } = { code: "" }] = detailsOf(reply.xml);
     hold(
       code.startsWith("image_"),
@@ -74,6 +74,14 @@ export class PictureClient implements Actor {
       "a part of a picture is refused",
       reply.text,
     );
+  }
+
+  /** The settings of a world may allow few bytes. */
+  #isBeyondLimits(reply: Reply, { length }: Uint8Array): boolean {
+    const { imageLimit, imageQuota } = this.#scene.world.settings;
+    if (length > imageLimit) return reply.status === 413;
+    const [{ code } = { code: "" }] = detailsOf(reply.xml);
+    return code === "image_quota_exceeded" && imageQuota < 50 * LARGE;
   }
 
   async #nameOne(random: Random): Promise<void> {
