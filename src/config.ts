@@ -305,8 +305,8 @@ const ALL = {
     variable: "SELLER_PUBLIC_URL",
     placeholder: "URL",
     fallback: "",
-    meaning: "URL of the page for links in notices; by default the address " +
-      "on which this process listens",
+    meaning: "URL of the page, for links in notices, and of uploaded images; " +
+      "by default the address on which this process listens",
     parse: parseEndpoint,
   },
   noticesUrl: {

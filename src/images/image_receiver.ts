@@ -13,7 +13,10 @@ export interface ImageReceiver extends Holder {
 
 /** One upload in the image worker. */
 export interface ReceivedImage extends Disposable {
-  /** Adds the next bytes, which must not be used afterwards. */
+  /**
+   * Adds the next bytes, which must not be used afterwards. Resolves when more
+   * may be added; a refusal may come from a later call.
+   */
   append(piece: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Inspects the image after its last byte. */
   inspect(): Promise<AcceptedImage>;

@@ -16,8 +16,11 @@ import {
   type UploadRecord,
 } from "./uploaded_images.ts";
 
-/** Bytes that are sent to the worker at a time. */
-const PIECE = 64 * 1024;
+/**
+ * Bytes that are sent to the worker at a time. On a busy machine each answer
+ * of the worker takes a while.
+ */
+const PIECE = 256 * 1024;
 
 export interface ImageUpload {
   seller: Caller;

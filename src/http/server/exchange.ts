@@ -38,7 +38,7 @@ import { clientAddress } from "../admission/auth_failures.ts";
 /** The memory for a document that is processed as it arrives. */
 const ARRIVING_BYTES = 4 * 1_024 * 1_024;
 /** The memory for an image that arrives: the rest is in a file. */
-const ARRIVING_IMAGE_BYTES = 512 * 1_024;
+const ARRIVING_IMAGE_BYTES = 1_024 * 1_024;
 const NO_QUERY = new URLSearchParams();
 
 /** Where a request came from: the part of Deno's information used here. */

@@ -22,6 +22,8 @@ import type {
 import { type SpawnWorker, threadSpawner } from "./spawn.ts";
 import { ImageThread } from "./thread.ts";
 
+/** Pieces that the worker may not have taken yet. */
+const AHEAD = 2;
 /** A step that the worker has not answered for this long has failed. */
 const STEP_MS = 60_000;
 
@@ -41,8 +43,8 @@ export class WorkerReceiver implements ImageReceiver {
   readonly #options: WorkerReceiverOptions;
   readonly #thread: ImageThread;
   #isStarted = false;
-  /** The uploads whose step is in progress, by lease. */
-  readonly #asked = new Map<string, (answer: Answer) => void>();
+  /** For the steps in progress of each lease, in order, whom to answer. */
+  readonly #asked = new Map<string, ((answer: Answer) => void)[]>();
   #begun = 0;
 
   constructor(options: WorkerReceiverOptions) {
@@ -55,7 +57,7 @@ export class WorkerReceiver implements ImageReceiver {
       spawn,
       hanging: new Set(),
       onResults: () => {},
-      onUpload: (lease, outcome) => this.#asked.get(lease)?.(outcome),
+      onUpload: (lease, outcome) => this.#asked.get(lease)?.[0]?.(outcome),
       onReady: () => {},
       onDeath: (culprit) => this.#died(culprit),
     });
@@ -70,13 +72,23 @@ export class WorkerReceiver implements ImageReceiver {
     this.#isStarted = true;
     this.#begun++;
     const lease = this.#options.deps.ids.uuid();
+    const ahead: Promise<UploadAnswer>[] = [];
     return {
-      append: async (piece) =>
-        void await this.#ask({ lease, step: "append", piece }, abort),
-      inspect: () => this.#inspect(lease, abort),
+      append: async (piece) => {
+        const taken = this.#ask({ lease, step: "append", piece }, abort);
+        // Awaited later.
+        taken.catch(() => {});
+        ahead.push(taken);
+        if (ahead.length === AHEAD) await ahead.shift();
+      },
+      inspect: async () => {
+        await Promise.all(ahead);
+        return await this.#inspect(lease, abort);
+      },
       keep: async () => void await this.#ask({ lease, step: "keep" }, abort),
       [Symbol.dispose]: () => {
         this.#begun--;
+        this.#asked.delete(lease);
         this.#thread.upload({ lease, step: "drop" });
       },
     };
@@ -128,12 +140,17 @@ export class WorkerReceiver implements ImageReceiver {
       () => resolve(notStored("The image store does not answer")),
     );
     abort.addEventListener("abort", onAbort, { once: true });
-    this.#asked.set(lease, resolve);
+    const asked = this.#asked.get(lease) ?? [];
+    this.#asked.set(lease, asked);
+    // The worker answers in order.
+    asked.push((answer) => {
+      asked.shift();
+      resolve(answer);
+    });
     this.#thread.upload(step);
     try {
       return await promise;
     } finally {
-      this.#asked.delete(lease);
       abort.removeEventListener("abort", onAbort);
       cancel();
     }
@@ -141,12 +158,14 @@ export class WorkerReceiver implements ImageReceiver {
 
   /** Only the image that the worker was inspecting can be the cause. */
   #died(culprit: string | null): void {
-    for (const [lease, tell] of this.#asked) {
-      tell(
-        lease === culprit
-          ? { kind: "refused", ...UNPROCESSABLE }
-          : workerDied(),
-      );
+    for (const [lease, asked] of this.#asked) {
+      for (const tell of [...asked]) {
+        tell(
+          lease === culprit
+            ? { kind: "refused", ...UNPROCESSABLE }
+            : workerDied(),
+        );
+      }
     }
   }
 }

@@ -64,7 +64,7 @@ export class PictureClient implements Actor {
 
   async #half(random: Random): Promise<void> {
     const bytes = drawPicture(random);
-    const part = bytes.slice(0, bytes.length - between(random, 13, 60));
+    const part = bytes.slice(0, bytes.length - between(random, 13, 40));
     const reply = await this.#send(IMAGES, part, random);
     if (reply === null || this.#isBeyondLimits(reply, part)) return;
     const [{ code } = { code: "" }] = detailsOf(reply.xml);
