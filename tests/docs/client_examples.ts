@@ -26,6 +26,12 @@ for await (const { progress } of client.uploads.follow(upload)) {
   console.log(`${progress} %`);
 }
 
+const file = await fetch("http://127.0.0.1:8081/images/good/jug.png");
+const { image } = await client.images.upload({ image: await file.blob() });
+const jug = { sku: "MUG-1", images: [{ url: image.url }] };
+const named = await client.uploads.create({ products: [jug] });
+console.log(image.width, (await client.uploads.waitFor(named)).images.reused);
+
 import { InvalidRequestError } from "../../src/client/dist/client.js";
 
 try {
