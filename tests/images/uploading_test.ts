@@ -46,7 +46,7 @@ class HalfSent implements Disposable {
   async add(key = this.#app.key): Promise<void> {
     const { hostname, port } = new URL(this.#app.url);
     const connection = await Deno.connect({ hostname, port: Number(port) });
-    const image = jpeg(700_000);
+    const image = jpeg(1_500_000);
     const head = `POST /seller_api/images HTTP/1.1\r\nHost: x\r\n` +
       `X-Service-Auth: ${key}\r\nContent-Length: ${image.length}\r\n\r\n`;
     await connection.write(new TextEncoder().encode(head));

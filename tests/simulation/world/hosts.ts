@@ -2,6 +2,7 @@
  * The hosts that a world uses, by the first label of their names, and what
  * happens to an image or a delivery there while the network does not fail.
  */
+import { imageAddress } from "../../../src/images/image.ts";
 
 /** `refused` at the HEAD; the others after it. */
 export type Fate = "stored" | "refused" | "failed";
@@ -184,6 +185,8 @@ export function imageUrl(host: ImageHost, name: string): string {
 }
 
 export function fateOf(url: string): Fate {
+  // An uploaded image.
+  if (imageAddress(url) !== null) return "stored";
   return IMAGE_HOSTS[hostOf(url) as ImageHost][0];
 }
 

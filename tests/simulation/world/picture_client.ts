@@ -67,7 +67,7 @@ export class PictureClient implements Actor {
     const part = bytes.slice(0, bytes.length - between(random, 13, 40));
     const reply = await this.#send(IMAGES, part, random);
     if (reply === null || this.#isBeyondLimits(reply, part)) return;
-    const [{ code } = { code: "" }] = detailsOf(reply.xml);
+    const [code = ""] = codesOf(reply);
     hold(
       code.startsWith("image_"),
       "true",
@@ -80,8 +80,8 @@ export class PictureClient implements Actor {
   #isBeyondLimits(reply: Reply, { length }: Uint8Array): boolean {
     const { imageLimit, imageQuota } = this.#scene.world.settings;
     if (length > imageLimit) return reply.status === 413;
-    const [{ code } = { code: "" }] = detailsOf(reply.xml);
-    return code === "image_quota_exceeded" && imageQuota < 50 * LARGE;
+    return codesOf(reply).includes("image_quota_exceeded") &&
+      imageQuota < 50 * LARGE;
   }
 
   async #nameOne(random: Random): Promise<void> {
@@ -97,7 +97,7 @@ export class PictureClient implements Actor {
       `<images><image>${named}</image></images></product></products>`;
     const reply = await this.#send(BULK, body, random);
     if (reply === null) return;
-    const codes = detailsOf(reply.xml).map(({ code }) => code);
+    const codes = codesOf(reply);
     if (isUnknown) {
       hold(
         codes.includes("unknown_image"),
@@ -148,6 +148,12 @@ export class PictureClient implements Actor {
     const { reply } = await caller.send(this.#name, call, random, true);
     return seller.removed ? null : reply!;
   }
+}
+
+/** The codes of an error's details; none if the request succeeded. */
+function codesOf({ status, xml }: Reply): string[] {
+  if (status === 200) return [];
+  return detailsOf(xml).map(({ code }) => code);
 }
 
 /** One of a few pictures, so that some are sent again. */
