@@ -267,6 +267,7 @@ Deno.test("a webhook is registered, its deliveries are verified, missed events a
       ...["whsec_AAAA", "whsec_", "", "whsec_no Base64", "whsec_A"]
         .map((secret) => ({ secret, headers, body: text })),
       { secret, headers, body: text + " " },
+      { secret: undefined as unknown as string, headers, body: text },
       { secret, headers: {}, body: text },
     ]
   ) await assertRejects(() => verifyWebhook(wrong), SignatureError);
