@@ -469,3 +469,31 @@ test("a folder that is dropped before the sign-in is kept", async (openTab) => {
   await page.getByText("1 picture of 1 product").waitFor();
   assertEquals(tab.faults, []);
 });
+
+test("a revoked key loses no picture: the sending continues after the sign-in", async (openTab) => {
+  await using app = await boot();
+  await using tab = await openPage(openTab, app);
+  const { page } = tab;
+  const names = ["MUG-1.png", "MUG-2.png", "MUG-3.png"];
+  await app.upload(names.map((name) => product(name.slice(0, -4))).join(""));
+  let calls = 0;
+  await page.route("**/seller_api/images", async (route) => {
+    if (++calls === 1) return await route.continue();
+    await page.getByText("1 of 3").waitFor();
+    await route.fulfill({ status: 401, body: "{}" }).catch(() => {});
+  });
+  await choosePictures(page, ...names);
+  await click(page, "Send 3 pictures to 3 products");
+  await page.getByText("Your key is no longer valid").waitFor();
+  await page.unrouteAll();
+  const sent = countSent(page);
+  await page.getByLabel("API key").fill(app.key);
+  await page.getByLabel("API key").press("Enter");
+  await click(page, /^Send the other/);
+  await page.getByText(DONE).waitFor();
+  await until(async () =>
+    (await shownBy(app, "MUG-3", ...names)).join() === "MUG-3.png"
+  );
+  assertEquals(sent.pictures, 2);
+  assertEquals(tab.faults, []);
+});

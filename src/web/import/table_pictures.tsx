@@ -63,10 +63,11 @@ export function TablePictures({ client, sheet, rows, onPlace }: {
 }) {
   const set = useStore(openPictures);
   const rowOf = useRowsBySku(set === null ? null : sheet, rows);
+  const skus = useMemo(() => [...rowOf?.keys() ?? []], [rowOf]);
   const places = useMemo(
     (): PicturePlaces | null =>
       rowOf === null ? null : {
-        skus: [...rowOf.keys()],
+        skus,
         nameOf: (sku) => rowOf.has(sku) ? rowName(sheet, rowOf.get(sku)!) : "",
         countImages: (sku) =>
           rowOf.has(sku) ? imagesOfRow(sheet, rowOf.get(sku)!).length : 0,
@@ -74,7 +75,7 @@ export function TablePictures({ client, sheet, rows, onPlace }: {
           pictures.length > 0 &&
           onPlace((latest) => pictureChanges(latest, rowOf, pictures, mode)),
       },
-    [rowOf, sheet, onPlace],
+    [skus, sheet, onPlace],
   );
   if (set === null || places === null) return null;
   return (

@@ -2,6 +2,7 @@
  * Tells which product a picture shows: the longest SKU in the names of its file
  * and folders.
  */
+import type { SlicedWork } from "../lib/slices.ts";
 import {
   foldedText,
   isMeaningless,
@@ -48,20 +49,23 @@ export class SkuIndex {
   readonly #found = new Map<string, PictureMatch>();
   #longest = 0;
 
-  constructor(skus: Iterable<string>) {
-    for (const sku of new Set(skus)) {
-      const core = coreOf(sku);
-      if (core === "") continue;
-      this.#longest = Math.max(this.#longest, weightOf(germanSpelling(core)));
-      add(this.#exact, core, sku);
-      add(this.#lowerCase, core.toLowerCase(), sku);
-      const spellings = new Set([core, germanSpelling(core)]);
-      for (const spelling of spellings) {
-        add(this.#loose, looseSpelling(spelling), sku);
-        // MUG12 may be MUG-12 or MUG-1-2.
-        if (!BETWEEN_DIGITS.test(spelling)) {
-          add(this.#joined, joinedSpelling(spelling), sku);
-        }
+  constructor(skus: Iterable<string> = []) {
+    for (const sku of skus) this.add(sku);
+  }
+
+  /** Adds a SKU. */
+  add(sku: string): void {
+    const core = coreOf(sku);
+    if (core === "" || this.#exact.get(core)?.includes(sku)) return;
+    this.#longest = Math.max(this.#longest, weightOf(germanSpelling(core)));
+    add(this.#exact, core, sku);
+    add(this.#lowerCase, core.toLowerCase(), sku);
+    const spellings = new Set([core, germanSpelling(core)]);
+    for (const spelling of spellings) {
+      add(this.#loose, looseSpelling(spelling), sku);
+      // MUG12 may be MUG-12 or MUG-1-2.
+      if (!BETWEEN_DIGITS.test(spelling)) {
+        add(this.#joined, joinedSpelling(spelling), sku);
       }
     }
   }
@@ -151,6 +155,19 @@ function endsAtOtherSeparator(name: string, { start, end }: NamePart): boolean {
     SEPARATOR.test(one)
   );
   return inside.length > 0 && end < name.length && !inside.includes(name[end]);
+}
+
+/** The SKUs added between two pauses. */
+const STEP = 250;
+
+/** The index of many SKUs. */
+export function* skuIndexOf(skus: readonly string[]): SlicedWork<SkuIndex> {
+  const index = new SkuIndex();
+  for (const [i, sku] of skus.entries()) {
+    if (i % STEP === STEP - 1) yield;
+    index.add(sku);
+  }
+  return index;
 }
 
 function add(map: Map<string, string[]>, key: string, sku: string): void {

@@ -1,5 +1,5 @@
 /** The chosen pictures: their products, their order, their sending. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { bytes, count, plural } from "../lib/format.ts";
 import { runInSlices } from "../lib/slices.ts";
@@ -9,7 +9,7 @@ import { Announcer, ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { PictureChoosers } from "./choosers.tsx";
 import { sortDropped, type SortedFiles } from "./dropped.ts";
 import { NOT_A_PICTURE } from "./kinds.ts";
-import { SkuIndex } from "./matching.ts";
+import { type SkuIndex, skuIndexOf } from "./matching.ts";
 import type { PictureSet, SetState } from "./picture_set.ts";
 import {
   type PicturePlaces,
@@ -60,7 +60,7 @@ export function PicturesPanel(
   const state = useStore(set.state);
   const { pictures, queue, search, placed } = state;
   useSearch(client, set, places, only);
-  const { assignment, index } = useAssignment(state, places, only);
+  const assignment = useAssignment(state, places, only);
   const isRunning = queue?.isRunning === true;
   const section = useRef<HTMLElement>(null);
   useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), []);
@@ -93,7 +93,6 @@ export function PicturesPanel(
               state={state}
               places={places}
               only={only}
-              index={index}
               assignment={assignment}
             />
           )}
@@ -129,9 +128,13 @@ function useSearch(
   useEffect(() => {
     if (!isWaiting) return;
     if (only !== null) return set.endSearch();
-    const index = new SkuIndex(places.skus);
-    const skus = pictures.flatMap(({ path }) => index.match(path).skus);
-    set.search(client, [...new Set(skus)]);
+    const outdated = new AbortController();
+    runInSlices(skuIndexOf(places.skus), outdated.signal).then((index) => {
+      if (index === null) return;
+      const skus = pictures.flatMap(({ path }) => index.match(path).skus);
+      set.search(client, [...new Set(skus)]);
+    });
+    return () => outdated.abort();
   }, [isWaiting]);
 }
 
@@ -140,19 +143,23 @@ function useAssignment(
   { pictures, stored, choices }: SetState,
   { skus }: PicturePlaces,
   only: string | null,
-): { assignment: Assignment | null; index: SkuIndex } {
-  const index = useMemo(
-    () => new SkuIndex([...skus, ...stored.keys()]),
-    [skus, stored],
-  );
+): Assignment | null {
+  const [index, setIndex] = useState<SkuIndex | null>(null);
   const [assignment, setAssignment] = useState<Assignment | null>(null);
   useEffect(() => {
+    const outdated = new AbortController();
+    runInSlices(skuIndexOf([...skus, ...stored.keys()]), outdated.signal)
+      .then((made) => made !== null && setIndex(made));
+    return () => outdated.abort();
+  }, [skus, stored]);
+  useEffect(() => {
+    if (index === null) return;
     const outdated = new AbortController();
     runInSlices(assign(pictures, index, choices, only), outdated.signal)
       .then((found) => found !== null && setAssignment(found));
     return () => outdated.abort();
   }, [pictures, index, choices, only]);
-  return { assignment, index };
+  return assignment;
 }
 
 function announcement({ queue, placed, search }: SetState): string {
@@ -242,7 +249,6 @@ interface AssignedProps {
   state: SetState;
   places: PicturePlaces;
   only: string | null;
-  index: SkuIndex;
   assignment: Assignment;
 }
 

@@ -16,6 +16,7 @@ const PicturesPanel = lazy(async () => (await loadPictures()).PicturesPanel);
 
 /** The group of all pictures: the product may have no SKU yet. */
 const PRODUCT = "product";
+const PRODUCTS = [PRODUCT];
 
 export function FormPictures({ client, images, onImages }: {
   client: Client;
@@ -64,7 +65,7 @@ export function FormPictures({ client, images, onImages }: {
           set={set}
           only={PRODUCT}
           places={{
-            skus: [PRODUCT],
+            skus: PRODUCTS,
             nameOf: () => "",
             countImages: () => filled.length,
             place: ([pictures], mode) => {
