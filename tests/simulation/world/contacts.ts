@@ -232,7 +232,7 @@ export class ContactClient implements Actor {
     );
     this.#cursor = after;
     for (const one of entries) {
-      if (textAt(one, "seller") !== this.#seller.plan.name) continue;
+      if (textAt(one, "seller_id") !== this.#seller.id) continue;
       const isDeleted = one.attributes.deleted_at !== undefined;
       const line = isDeleted ? null : lineOf(one);
       this.#followed.set(textAt(one, "id"), line);
