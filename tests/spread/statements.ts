@@ -27,6 +27,11 @@ export const OF_ALL: readonly [what: string, text: RegExp, often: string][] = [
     "a day, of one server",
   ],
   [
+    "uploaded images that no product has named",
+    /state IN \('arriving', 'uploaded'\)/,
+    "each hour",
+  ],
+  [
     "copies of files",
     /sha256 > \$1|FROM images\s+WHERE sha256 >=/,
     "each hour",
