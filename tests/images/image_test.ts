@@ -2,7 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import {
   conditionOf,
   IMAGE_CODES,
+  imageAddress,
+  isUploaded,
   RETRIES,
+  shownUrl,
   statusFailure,
   validatorOf,
 } from "../../src/images/image.ts";
@@ -108,4 +111,35 @@ Deno.test("every image code begins with image_ and is explained", () => {
       assert(/^[A-Z].*\.$/.test(text), text);
     }
   }
+});
+
+Deno.test("imageAddress() finds the path of an image file, with or without a host", () => {
+  const file = `65/65${"0".repeat(62)}.png`;
+  const path = `/images/${file}`;
+  for (const base of ["", "https://a.example", "http://a.example/shop"]) {
+    assertEquals(imageAddress(base + path), { base, path });
+  }
+  const others = [
+    `images/${file}`,
+    `/images/66/65${"0".repeat(62)}.png`,
+    `/images/65/65${"0".repeat(61)}.png`,
+    `/images/65/65${"A".repeat(62)}.png`,
+    `${path.slice(0, -3)}svg`,
+    `${path}?size=2`,
+    `${path}#a`,
+    `${path}/`,
+    "https://a.example/images/a.png",
+  ];
+  for (const other of others) assertEquals(imageAddress(other), null, other);
+});
+
+Deno.test("shownUrl() gives an uploaded image the present host", () => {
+  const path = `/images/65/65${"0".repeat(62)}.png`;
+  assertEquals([isUploaded(path), isUploaded(`https://a.example${path}`)], [
+    true,
+    false,
+  ]);
+  assertEquals(shownUrl(path, "https://b.example"), `https://b.example${path}`);
+  const other = "https://a.example/a.png";
+  assertEquals(shownUrl(other, "https://b.example"), other);
 });
