@@ -225,6 +225,43 @@ test("pictures beside a table go into its rows", async (openTab) => {
   assertEquals(tab.faults, []);
 });
 
+test("kept images of a row's stored product keep their descriptions", async (openTab) => {
+  await using app = await boot();
+  await using folder = await temporaryFolder();
+  await using tab = await openPage(openTab, app);
+  const { page } = tab;
+  const client = app.client();
+  const first = new Blob([bytesOf("first")]);
+  const { image } = await client.images.upload({ image: first });
+  await app.upload(product(
+    "MUG-2",
+    `<images><image alt="handle">${image.url}</image></images>`,
+  ));
+  const table = "SKU;Title;Price (SEK);Stock\nMUG-2;Mug, tall;199,00;4\n";
+  await writeFiles(folder.path, {
+    "a.csv": table,
+    "MUG-2-b.png": bytesOf("MUG-2-b.png"),
+  });
+  await drop(page, `${folder.path}/a.csv`, `${folder.path}/MUG-2-b.png`);
+  await page.getByLabel("Keep them, and add the new ones").check();
+  await click(page, "Send 1 picture to 1 product");
+  await page.getByText(DONE).waitFor();
+  await click(page, "Check 1 product");
+  await click(page, "Upload 1 product");
+  await page.getByText("complete", { exact: true }).waitFor();
+  assertEquals(await shownBy(app, "MUG-2", "first", "MUG-2-b.png"), [
+    "first",
+    "MUG-2-b.png",
+  ]);
+  const stored = await client.products.get({ sku_or_id: "MUG-2" });
+  assertEquals(stored.product.images?.map(({ alt }) => alt ?? ""), [
+    "handle",
+    "",
+  ]);
+  assertEquals(stored.product.title, "Mug, tall");
+  assertEquals(tab.faults, []);
+});
+
 test("pictures of a checked table are checked again with it", async (openTab) => {
   await using app = await boot();
   await using tab = await openPage(openTab, app);

@@ -742,13 +742,18 @@ async function place(
     urls: pictures.flatMap(({ key }) => urls.get(key) ?? []),
   })).filter((one) => one.urls.length > 0);
   const known = new Set(only === null ? places.skus : [only]);
+  const bare = mode === "keep" && only === null
+    ? sent.filter(({ sku }) => known.has(sku) && places.countImages(sku) === 0)
+    : [];
+  const stored = await storedBySku(client, bare.map(({ sku }) => sku));
+  // A cell cannot hold the descriptions of stored images, so that these stay
+  // only if the row stays without images and the product itself is changed.
+  for (const { sku, images } of stored.values()) {
+    if (images.some(({ alt }) => (alt ?? "") !== "")) known.delete(sku);
+  }
   const inRows = sent.filter(({ sku }) => known.has(sku));
   const others = sent.filter(({ sku }) => !known.has(sku));
   const placed = await placeInProducts(client, others, mode);
-  const bare = mode === "keep" && only === null
-    ? inRows.filter(({ sku }) => places.countImages(sku) === 0)
-    : [];
-  const stored = await storedBySku(client, bare.map(({ sku }) => sku));
   places.place(
     inRows.map((one) => ({
       ...one,
