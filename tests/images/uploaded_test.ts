@@ -13,6 +13,7 @@ import {
 } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { S3Server } from "../support/s3_server.ts";
 import {
   filesOf,
   imageBytes,
@@ -182,4 +183,20 @@ bothEngines.test("images: a gzip-encoded and a chunked image are received", asyn
     body: new Blob([png]).stream(),
   });
   assertMatch(await chunked.text(), new RegExp(pathOf(url)));
+});
+
+Deno.test("images: an uploaded image is an object of the bucket, or 503 while that is away", async () => {
+  await using server = new S3Server();
+  await using app = await boot({ config: { ...ROLES, ...server.config() } });
+  const png = picture("a.png")!;
+  const url = await urlOf(app, png);
+  const name = pathOf(url).replace("/images/", "");
+  assert([...server.objects.keys()].some((key) => key.endsWith(name)));
+  assertEquals(await (await fetch(url)).bytes(), png);
+  await app.status(await app.upload(product("A", showing(url))));
+  server.meddle = () => new Response("on purpose", { status: 500 });
+  const away = await send(app, picture("b.png")!);
+  assertEquals([away.status, away.headers.get("retry-after")], [503, "5"]);
+  server.meddle = () => null;
+  assertEquals((await send(app, picture("b.png")!)).status, 200);
 });
