@@ -70,6 +70,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [620000350, "a stop left out a request whose client had gone"],
     [620000479, "a stream outlived its key where reads take seconds"],
     [620000977, "images waited for the start of their worker"],
+    [655001686, "contacts were followed by the name of a renamed seller"],
     [651000197, "a probe of the image store was reported after the stop"],
     [652001579, "the image role knew of a retry up to 200 ms late"],
     [652001620, "a body that took too long arrived after the stop"],
