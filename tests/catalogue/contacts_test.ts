@@ -442,8 +442,9 @@ bothEngines.test("a deleted contact goes when no product names it and no undo ca
   await remove(app, "undone");
   await sweepAfter(10);
   const changed = await mustUpload(app, product("B", "<manufacturer/>"));
-  await sweepAfter(10);
-  await sweepAfter(12);
+  // The service itself may sweep at any time.
+  await sweepAfter(0);
+  await sweepAfter(2);
   assertEquals(await rows(), "live,named,undone");
   const id = textAt(changed.xml, "transaction_id");
   const undone = await app.call(`/seller_api/bulk_products/${id}/undo`, {
@@ -454,10 +455,10 @@ bothEngines.test("a deleted contact goes when no product names it and no undo ca
   assertEquals(await feed(app), ["A named Acme AB", "B undone Acme AB"]);
 
   await mustUpload(app, product("B", "<manufacturer/>"));
-  await sweepAfter(40);
-  await sweepAfter(43);
+  await sweepAfter(0);
+  await sweepAfter(3);
   assertEquals(await rows(), "live,named,undone");
-  await sweepAfter(44.1);
+  await sweepAfter(4.1);
   assertEquals(await rows(), "live,named");
   await app.allShown();
   const { contacts } = await app.operator({ key: "op" }).feed.contacts();
