@@ -122,7 +122,6 @@ const RUNS = {
       "lists went on behind what is deleted",
       "thousands of uploads listed",
       "a sale is on",
-      "an undo names a deleted contact",
       "a product names a deleted contact",
       "a sale began and ended by itself",
       "attributes of many products set",

@@ -170,7 +170,6 @@ export class ContactClient implements Actor {
       undone.reply.text,
     );
     this.#made.set(sku, former);
-    if (isDeleted) sometimes("an undo names a deleted contact");
   }
 
   async #list(random: Random): Promise<void> {
