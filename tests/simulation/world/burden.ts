@@ -31,13 +31,12 @@ const REFUSED = 400;
 const MANY = { imports: 150, parts: 100 };
 const AT_ONCE = [1, 20, 110];
 /**
- * The longest that a small request may wait for another seller's work. One that
- * reads the database waits for its turn several times, first to read its key. A
- * write has more turns. Each turn may come after portions of other work, whose
- * rows cost ten times as much as elsewhere.
+ * The longest that a small request may wait for another seller's work, in
+ * milliseconds. A request waits for its turn several times, and a write has
+ * more turns. Each turn may come after portions of other work, whose rows cost
+ * ten times as much as elsewhere.
  */
-const SMALL_MS = 100;
-const SMALL_READ_MS = 150;
+const SMALL_MS = 150;
 const SMALL_WRITE_MS = 250;
 /** The average time of each request, at most. */
 const EACH_MS = 250;
@@ -138,7 +137,7 @@ export class Burden implements Actor {
   /** A small request of the other seller. */
   async #small(random: Random): Promise<void> {
     const { caller } = this.#scene;
-    const small = { key: this.#other, limited: true, fairMs: SMALL_READ_MS };
+    const small = { key: this.#other, limited: true, fairMs: SMALL_MS };
     const call: Call = pick(random, [
       { method: "GET", path: "/healthz", key: null, fairMs: SMALL_MS },
       { ...small, method: "GET", path: "/seller_api/account" },
