@@ -874,11 +874,11 @@ export interface ReviewedProduct {
   condition?: "new" | "refurbished" | "used" | null;
   status?: "active" | "paused" | null;
   parent_sku?: string | null;
-  manufacturer?: string | null;
-  responsible_person?: string | null;
+  manufacturer?: NamedContact;
+  responsible_person?: NamedContact;
   safety_text?: string | null;
   /** a lower price between two times */
-  sale?: Sale;
+  sale?: SentSale | null;
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];

@@ -336,7 +336,7 @@ export const REVIEWED_PRODUCT = product(
   "reviewed_product",
   readOnly(["seller", "seller_id"]),
   one("id", UUID),
-  "read",
+  "feed",
   [
     one("changed_at", TIME, "the version to review"),
     one(

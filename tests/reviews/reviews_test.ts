@@ -427,6 +427,33 @@ contract.test("the list of reviews has pages and filters by state and seller", a
   assertEquals(unknown.status, 404);
 });
 
+contract.test("the list of reviews has contacts whole, the rejected products their names", async () => {
+  await using app = await start("new");
+  const stored = await app.call("/seller_api/contacts/acme", {
+    method: "PUT",
+    body: `<contact><company>Acme AB</company><street>Gatan 1</street>
+      <city>Lund</city><country>SE</country><email>a@acme.example</email>
+    </contact>`,
+  });
+  assertEquals(stored.status, 200, stored.text);
+  await app.upload(
+    product("A", "<manufacturer>acme</manufacturer>") + product("B"),
+  );
+
+  const [waiting] = await reviews(app);
+  const maker = child(waiting, "manufacturer");
+  assertEquals(maker.attributes.name, "acme");
+  assertEquals(textAt(maker, "company"), "Acme AB");
+
+  const id = await idOf(app, "A");
+  await decide(app, decision(id, "rejected", "<code>other</code>"));
+  const rejected = await app.call("/seller_api/products/rejected");
+  const own = isInJson()
+    ? JSON.parse(rejected.text).products[0].manufacturer
+    : textAt(rejected.xml.children[0], "manufacturer");
+  assertEquals(own, "acme");
+});
+
 contract.test("the operator's reasons are kept in their order", async () => {
   await using app = await boot({ config: { operatorKey: OPERATOR } });
   const path = "/operator_api/review_reasons";

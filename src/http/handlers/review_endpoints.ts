@@ -14,14 +14,19 @@ import {
   shownImages,
 } from "../../catalogue/product_lists.ts";
 import { listNode } from "../../catalogue/field_nodes.ts";
-import { imageNode, productNode } from "../../catalogue/product_xml.ts";
+import {
+  imageNode,
+  productNode,
+  type Shown,
+} from "../../catalogue/product_xml.ts";
+import { contactsOf } from "../../catalogue/contact.ts";
+import { contactContents } from "../../catalogue/contact_rows.ts";
 import {
   DECLARATION,
   END,
   xmlComment,
 } from "../../catalogue/refused_products.ts";
 import type { Sql } from "../../database/db.ts";
-import type { ShownImage } from "../../images/image.ts";
 import { joinBlocks } from "../../lib/blocks.ts";
 import type { Detail } from "../../lib/errors.ts";
 import { DECISIONS_BYTES, readDecisions } from "../../reviews/decision.ts";
@@ -84,7 +89,12 @@ export const listReviews = endpoint({
     place,
     async (sql, after, count) => {
       const found = await reviewsOf(sql, { state, sellerNo }, after, count);
-      return await stepOf(services, sql, found, count, reviewNode);
+      return await stepOf(
+        services,
+        sql,
+        { found, count, whole: true },
+        reviewNode,
+      );
     },
     sellerNo,
   );
@@ -97,29 +107,36 @@ export const listReviews = endpoint({
   };
 });
 
-/** A step of a list of reviewed products, each with the images of `urls`. */
+/** A part of a list of reviewed products. */
+interface Part {
+  found: readonly OwnedProduct[];
+  /** Most products that the part may have. */
+  count: number;
+  /** Contacts are shown whole, as operators see them. */
+  whole: boolean;
+}
+
+/** A step of a list of reviewed products, with what they refer to. */
 async function stepOf<V>(
   { deps, publicUrl }: Services,
   sql: Sql,
-  found: readonly OwnedProduct[],
-  count: number,
-  nodeOf: (
-    found: OwnedProduct,
-    images: ReadonlyMap<string, ShownImage>,
-    now: number,
-  ) => V,
+  { found, count, whole }: Part,
+  nodeOf: (found: OwnedProduct, shown: Shown) => V,
 ) {
   const now = deps.clock.now();
-  const images = new Map<number, ReadonlyMap<string, ShownImage>>();
+  const shownBy = new Map<number, Shown>();
   for (const [no, own] of Map.groupBy(found, ({ owner }) => owner.no)) {
-    const shown = own.flatMap(({ product }) => {
-      const former = reviewOf(product)?.former;
-      return former ? [product, former] : [product];
+    const products = own.map(({ product }) => product);
+    const former = products.flatMap((each) => reviewOf(each)?.former ?? []);
+    const ids = products.flatMap(contactsOf).map(({ id }) => id);
+    shownBy.set(no, {
+      images: await shownImages(sql, no, [...products, ...former], publicUrl()),
+      contacts: whole ? await contactContents(sql, no, ids) : undefined,
+      now,
     });
-    images.set(no, await shownImages(sql, no, shown, publicUrl()));
   }
   const entries = found.map((each) => ({
-    node: nodeOf(each, images.get(each.owner.no)!, now),
+    node: nodeOf(each, shownBy.get(each.owner.no)!),
     cursor: reviewPlace(each.product),
   }));
   return {
@@ -130,8 +147,7 @@ async function stepOf<V>(
 
 function reviewNode(
   { product, owner }: OwnedProduct,
-  images: ReadonlyMap<string, ShownImage>,
-  now: number,
+  shown: Shown,
 ): XmlNode {
   const review = reviewOf(product)!;
   const changed = changedFields(product, review);
@@ -148,7 +164,7 @@ function reviewNode(
         values[field] = listNode(
           "image",
           former!.images.map((image) =>
-            imageNode(image, images.get(image.url))
+            imageNode(image, shown.images.get(image.url))
           ),
         );
         break;
@@ -157,7 +173,7 @@ function reviewNode(
     }
   }
   return {
-    ...productNode(product, { images, now }, owner),
+    ...productNode(product, shown, owner),
     changed_at: isoTime(review.changedAt),
     changed: { field: changed },
     former: former === null ? undefined : values,
@@ -239,7 +255,12 @@ export const getRejectedProducts = endpoint({
     async (sql, after, count) => {
       const filter = { state: "rejected", sellerNo: no } as const;
       const found = await reviewsOf(sql, filter, after, count);
-      return await stepOf(services, sql, found, count, nodeOf);
+      return await stepOf(
+        services,
+        sql,
+        { found, count, whole: false },
+        nodeOf,
+      );
     },
     no,
   );
@@ -259,11 +280,7 @@ const REJECTED: Readonly<
   Record<AnswerForm["name"], {
     form: AnswerForm;
     head: string;
-    nodeOf: (
-      found: OwnedProduct,
-      images: ReadonlyMap<string, ShownImage>,
-      now: number,
-    ) => XmlNode | EncodedElement;
+    nodeOf: (found: OwnedProduct, shown: Shown) => XmlNode | EncodedElement;
     end: string;
   }>
 > = {
@@ -276,19 +293,18 @@ const REJECTED: Readonly<
   json: {
     form: jsonForm(["products"]),
     head: '{"products":[',
-    nodeOf: ({ product }, images, now) => productNode(product, { images, now }),
+    nodeOf: ({ product }, shown) => productNode(product, shown),
     end: "]}\n",
   },
 };
 
 function rejectedElement(
   { product }: OwnedProduct,
-  images: ReadonlyMap<string, ShownImage>,
-  now: number,
+  shown: Shown,
 ): EncodedElement {
   const { code, field, message } = reviewOf(product)!;
   const reason = [code, field, message].filter((part) => part !== null);
   const comment = xmlComment(`rejected: ${reason.join(", ")}`);
-  const text = element("product", productNode(product, { images, now }));
+  const text = element("product", productNode(product, shown));
   return new EncodedElement(`${comment}\n${text}\n`);
 }
