@@ -305,7 +305,8 @@ const ALL = {
     variable: "SELLER_PUBLIC_URL",
     placeholder: "URL",
     fallback: "",
-    meaning: "URL of the page, for links in notices, and of uploaded images; " +
+    meaning:
+      "URL of the service, for links in notices and for uploaded images; " +
       "by default the address on which this process listens",
     parse: parseEndpoint,
   },

@@ -96,9 +96,9 @@ export class Categories {
   #version: Version | null = null;
 
   /**
-   * The categories with these names. `version` is that of the list as the
-   * caller has read it; null if the marketplace has no list. `today` in UTC,
-   * YYYY-MM-DD.
+   * The categories with these names. `version` is the version of the list that
+   * the caller has read; null if the marketplace has no list. `today` is a date
+   * in UTC, as YYYY-MM-DD.
    */
   async find(
     sql: Sql,
@@ -126,8 +126,8 @@ export class Categories {
   }
 
   /**
-   * Adds the categories found to `known`; incomplete only if the version has
-   * changed.
+   * Adds the categories to `known`. Some are missing only if the version has
+   * changed; the caller then reads again.
    */
   async #lookUp(
     sql: Sql,

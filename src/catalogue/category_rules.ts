@@ -61,11 +61,11 @@ export interface CategoryRule {
 export class Category {
   readonly name: string;
   readonly rules: readonly CategoryRule[];
-  /** Those about fields. */
+  /** The rules about fields. */
   readonly ofFields: readonly CategoryRule[];
-  /** Those about attributes, by the name of the attribute. */
+  /** The rules about attributes, by the name of the attribute. */
   readonly ofAttributes: ReadonlyMap<string, readonly CategoryRule[]>;
-  /** Those that require an attribute. */
+  /** The rules that require an attribute. */
   readonly requiredAttributes: readonly CategoryRule[];
 
   constructor(name: string, rules: readonly CategoryRule[]) {
@@ -201,9 +201,9 @@ export function brokenRules(
   return broken;
 }
 
-/** Takes what a product breaks. */
+/** Receives the rules that a product breaks. */
 interface Report {
-  /** Whether it takes no more. */
+  /** Whether further findings are ignored. */
   readonly isFull: boolean;
   broken(rule: CategoryRule, finding: Finding): void;
 }
@@ -242,7 +242,7 @@ class Findings implements Report {
     known.add(key);
     if (isInForce) problems.push({ field, code, message });
     else {
-      const warning = `${message} From ${from} on such a product is refused.`;
+      const warning = `${message} From ${from} on, such a product is refused.`;
       warnings.push({ field, code, message: warning, from });
     }
   }
@@ -282,7 +282,7 @@ function differs(
     : before[field] !== after[field];
 }
 
-/** A product as rules see it. */
+/** A product to check, and what the messages about it need. */
 interface Ruled extends Omit<Change, "before"> {
   rules: Omit<Rules, "list">;
 }

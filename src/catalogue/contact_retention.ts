@@ -32,7 +32,7 @@ export async function* sweepContacts(
     while (after !== null) {
       const from: Place = after;
       const { last, forgotten } = await section.write(
-        (tx) => forgetContacts(tx, from, { now, since }),
+        (tx) => deleteUnneeded(tx, from, { now, since }),
         MAINTENANCE,
       );
       yield forgotten;
@@ -46,7 +46,7 @@ export async function* sweepContacts(
  * no product names any more, and deletes those that none has named since
  * `since`. Returns the last one, null at the end, and how many were deleted.
  */
-async function forgetContacts(
+async function deleteUnneeded(
   tx: Tx,
   after: Place,
   { now, since }: { now: number; since: number },

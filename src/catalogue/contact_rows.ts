@@ -74,7 +74,7 @@ export async function putContact(
   }, { changes: true });
 }
 
-/** The name by the rule of SKUs; products could not name it with spaces around. */
+/** Reads a name by the rule of SKUs, without the spaces around it. */
 function readName(name: string): string {
   const trimmed = trimSpace(name);
   if (trimmed === "") {
@@ -89,7 +89,7 @@ function refusedName(problem: Problem): ServiceError {
   return recordInvalid([fieldDetail({ field: "name", ...problem }, {})]);
 }
 
-/** As `putContact`, with a valid name and the seller locked. */
+/** Like `putContact`, for a valid name, after the write locked the seller. */
 export async function writeContact(
   tx: Tx,
   { ids }: Pick<Deps, "ids">,
@@ -185,7 +185,7 @@ export async function deleteContact(
     await requireActive(tx, seller);
     const row = await findLive(tx, seller.no, name);
     if (row === null) throw notFound("contact");
-    const at = await buryContacts(tx, seller, [row]);
+    const at = await insertTombstones(tx, seller, [row]);
     await tx.run(
       "UPDATE contacts SET deleted_at = ? WHERE seller_no = ? AND id = ?",
       [at, seller.no, row.id],
@@ -198,7 +198,7 @@ export async function deleteContact(
  * Stores a tombstone for each contact, with the name of its seller; returns the
  * time.
  */
-async function buryContacts(
+async function insertTombstones(
   tx: Tx,
   seller: SellerKeys,
   contacts: readonly ContactKey[],
@@ -233,7 +233,7 @@ export async function removeContacts(
   );
   if (rows.length === 0) return 0;
   const live = rows.filter(({ deletedAt }) => deletedAt === null);
-  if (live.length > 0) await buryContacts(tx, seller, live);
+  if (live.length > 0) await insertTombstones(tx, seller, live);
   await tx.runMany(
     "DELETE FROM contacts WHERE seller_no = ? AND id = ?",
     rows.map(({ id }) => [seller.no, id]),

@@ -278,9 +278,10 @@ function comparePriceConflicts(
     return [{
       field: "compare_at_price",
       code: "not_allowed",
-      message: `is stored as ${compare_at_price} ${current.currency} and ` +
-        `would be left behind by a price in ${currency}; send both, or clear ` +
-        "it with an empty <compare_at_price/>.",
+      message:
+        `is stored as ${compare_at_price} ${current.currency}, but the ` +
+        `new price is in ${currency}; send both, or clear it with an empty ` +
+        "<compare_at_price/>.",
     }];
   }
   if (compareDecimals(compare_at_price, price) >= 0) return [];

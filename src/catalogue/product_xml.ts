@@ -69,7 +69,7 @@ export function formerNode(former: Former): XmlNode {
   return scalarNodes(former, FORMER_FIELDS);
 }
 
-/** Adds the state of the sale and, while it is on, the price that is asked. */
+/** Adds the state of the sale and, while it is on, the current price. */
 function showSale(node: XmlNode, product: Product, now: number): void {
   const state = saleState(product, now);
   node.sale = { "@state": state!, ...node.sale as XmlNode };

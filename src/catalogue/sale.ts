@@ -3,10 +3,10 @@
  *
  *     planned ──from──▶ on ──until──▶ over
  *
- * A stored product has the time of the sale's next step that is not recorded yet
- * (`sale_at`): `from` or `until`; null: none. Answers never wait for a record:
- * the state follows from the time as well. A recorded step stays if the clock is
- * set back.
+ * `sale_at` of a stored product is the time of the next step that is not yet
+ * recorded: `from`, `until` or null. Answers do not wait for the record: they
+ * compute the state from the time as well. A recorded step stays recorded if
+ * the clock is set back.
  */
 import type { FieldProblem } from "../lib/errors.ts";
 import { DAY_MS } from "../lib/durations.ts";
@@ -127,7 +127,7 @@ function timesProblem({ from, until }: Sale, now: number): string | null {
 
 /**
  * The problems between the price of a product and its sale, after `patch`
- * changed `current` to `fields`. A sale that is over binds no price.
+ * changed `current` to `fields`. A sale that is over restricts no price.
  */
 export function saleConflicts(
   current: StoredSale & Pick<ProductFields, "currency"> | null,
@@ -144,9 +144,9 @@ export function saleConflicts(
     return [{
       field: "sale",
       code: "not_allowed",
-      message: `is stored as ${sale.price} ${current.currency} and would be ` +
-        `left behind by a price in ${currency}; send both, or end it with an ` +
-        "empty <sale/>.",
+      message: `is stored as ${sale.price} ${current.currency}, but the new ` +
+        `price is in ${currency}; send a sale with it, or end the sale with ` +
+        "an empty <sale/>.",
     }];
   }
   if (compareDecimals(sale.price, price) < 0) return [];
@@ -161,7 +161,7 @@ export function saleConflicts(
         field: "price",
         code: "out_of_range",
         message:
-          `is ${price}; it must be above the ${sale.price} of the sale ` +
+          `is ${price}; it must be above ${sale.price}, the price of the sale ` +
           `until ${isoTime(sale.until)}: send another sale with it, or end ` +
           "the sale with an empty <sale/>.",
       },

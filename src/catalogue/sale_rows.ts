@@ -71,14 +71,14 @@ const RECORD = `UPDATE products SET change_no = ?, updated_at = ?, ${
 } WHERE seller_no = ? AND id = ?`;
 
 /**
- * The most products of one write: few, so that the writes of others, which wait
- * for it, do not wait long.
+ * The most products of one write: few, because the writes of others wait until
+ * it ends.
  */
 export const STEPS_AT_ONCE = 100;
 
 /**
- * Records the due steps of a seller's products, `STEPS_AT_ONCE` at most; returns
- * how many products they are.
+ * Records the due steps of at most `STEPS_AT_ONCE` products of a seller;
+ * returns the number of these products.
  */
 export async function recordDueSteps(
   tx: Tx,
@@ -107,7 +107,7 @@ export async function recordDueSteps(
   return rows.length;
 }
 
-/** The time of a product never decreases, nor is it before a price change. */
+/** The new time of a product: not before its former one or a price change. */
 function changedAt(
   { at }: Change,
   { updated_at }: Pick<Product, "updated_at">,

@@ -1437,7 +1437,7 @@ export interface SellerOperations {
     ): Promise<GetProductAnswer>;
 
     /**
-     * Read the price history. The changes of the price that is asked, newest first; kept for SELLER_KEEP_PRICES_DAYS. A product whose price never changed has none. A product that is created again starts a new history.
+     * Read the price history. The changes of the current price, newest first; kept for SELLER_KEEP_PRICES_DAYS. A product whose price never changed has none. A product that is created again starts a new history.
      *
      * `GET /seller_api/products/:sku_or_id/history`
      */

@@ -338,9 +338,9 @@ export interface Transaction {
   undoes?: string;
   /** the transaction that undid this one */
   undone_by?: string;
-  /** the import of which this is a part */
+  /** the import to which this part belongs */
   import_id?: string;
-  /** the name of the upload; of an undo, that of the undone upload */
+  /** the name of the upload; for an undo, the name of the undone upload */
   name?: string;
   /** the key that sent the request */
   key?: MadeBy;
@@ -930,7 +930,7 @@ export interface DryRun {
   products: ProductCounts;
   /** for each product of the document; only with show=former */
   results?: CheckedProduct[];
-  /** how many more results there are, beyond 4 MiB */
+  /** how many results are left out, because the list is limited to 4 MiB */
   not_listed?: number;
   /** for an undo: fields that were changed since */
   details?: Detail[];

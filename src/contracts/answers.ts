@@ -115,11 +115,11 @@ const COUNTERS = [
   one("images", IMAGE_COUNTS),
   maybe("undoes", UUID, "the transaction that this one undid"),
   maybe("undone_by", UUID, "the transaction that undid this one"),
-  maybe("import_id", UUID, "the import of which this is a part"),
+  maybe("import_id", UUID, "the import to which this part belongs"),
   maybe(
     "name",
     STRING,
-    "the name of the upload; of an undo, that of the undone upload",
+    "the name of the upload; for an undo, the name of the undone upload",
   ),
   MADE_BY,
 ];
@@ -303,7 +303,7 @@ const DRY_RUN = named(
       maybe(
         "not_listed",
         COUNT,
-        "how many more results there are, beyond 4 MiB",
+        "how many results are left out, because the list is limited to 4 MiB",
       ),
     ),
     "for each product of the document; only with show=former",
@@ -689,8 +689,8 @@ export const ANSWERS = {
   ],
   image: [one("image", UPLOADED_IMAGE)],
   product: [one("product", READ_PRODUCT)],
-  // First, because one type in the schema is for both lists of products: here a
-  // contact may be whole.
+  // Before `products`: the schema has one type for both lists, made from the
+  // first. In this one, a contact may be whole.
   followed_products: [
     one("products", elements(many("product", FOLLOWED_PRODUCT))),
     NEXT,
@@ -751,8 +751,8 @@ export const ANSWERS = {
     PARTIAL,
   ],
   contact: [one("contact", CONTACT)],
-  // First, because one type in the schema is for both lists, and here more may
-  // be missing.
+  // Before `contacts`: the schema has one type for both lists, made from the
+  // first. In this one, more elements are optional.
   contact_changes: [
     one("contacts", elements(many("contact", CONTACT_CHANGE))),
     NEXT,

@@ -203,8 +203,8 @@ export function referenceEntries(
 }
 
 /**
- * The chapter on webhooks with the operator's meanings of triggers: they
- * replace those in the table, and an example of the data follows it.
+ * The chapter on webhooks with the operator's meanings of triggers. The
+ * meanings replace those in the table; examples of their data follow later.
  */
 export function withMeanings(
   chapter: string,

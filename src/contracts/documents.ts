@@ -61,7 +61,7 @@ import {
  */
 type Use = "read" | "feed" | "upload" | "attributes";
 
-/** A contact whole, or only its name. */
+/** A whole contact, or only its name. */
 const NAMED_CONTACT: Shape<XmlNode> = {
   type: "named_contact",
   attributes: { name: { form: { kind: "string" } } },
@@ -303,7 +303,8 @@ const SENT_ATTRIBUTES: Shape<XmlNode> = {
 };
 
 /**
- * Attributes of a product for operators, and of one that was deleted.
+ * XML attributes that answers may have: the seller, for operators; the time of
+ * deletion, for a deleted product.
  */
 const OWNED = readOnly(["seller", "seller_id", "deleted_at"]);
 
@@ -315,8 +316,8 @@ export const READ_PRODUCT = product(
 );
 
 /**
- * A product in the operator's feed, which names its seller and has its contacts
- * whole.
+ * A product in the operator's feed: with its seller, and with whole contacts
+ * instead of their names.
  */
 export const FOLLOWED_PRODUCT = product(
   "followed_product",

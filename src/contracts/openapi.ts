@@ -85,12 +85,12 @@ function contentSchema(form: TextForm): Json {
 }
 
 /**
- * The schema of a text with optional XML attributes: usually that of the text
- * alone, which answers have as well, so that a generated client can send back
- * what it has read; the description says that an object is accepted, too. If an
- * attribute can be sent without the text, the schema is a union of the text and
- * one object with all attributes: of several objects, generators would take the
- * first that fits.
+ * The schema of a text with optional XML attributes. Usually it is the schema
+ * of the text alone, and its description says that an object is accepted, too:
+ * answers have the text, so a generated client can send back what it has read.
+ * If an attribute can be sent without the text, the schema is a union of the
+ * text and one object with all attributes. There is only one object, because
+ * generators take the first schema that fits.
  */
 function plainSchema(
   form: TextForm,
@@ -518,8 +518,8 @@ function sentContent(
 }
 
 /**
- * The keys that an endpoint accepts; of sellers' keys, those with a scope that
- * allows it.
+ * The keys that an endpoint accepts. A seller's key needs one of the scopes
+ * that allow the request.
  */
 function securityOf(
   { access, scope, method, isProbe }: Endpoint,

@@ -223,8 +223,8 @@ export function responsesSchema(): string {
 }
 
 /**
- * The content of `<service>`, as one type for each first element, by which a
- * validator chooses the type.
+ * The content of `<service>`: one type for each possible first element, because
+ * a validator chooses the type by that element.
  */
 function answerGroups(): Child[][] {
   const groups = new Map<string, Child[]>();

@@ -129,13 +129,13 @@ export async function markUnnamed(tx: Tx): Promise<void> {
 
 /** How long an uploaded image may be without a product, at least. */
 const UNNAMED_DAYS = 7;
-/** How long the file of an uploaded image may take to come. */
+/** How long the file of an uploaded image may take to be stored. */
 const ARRIVING_MS = HOUR_MS;
 
 /**
  * Deletes the rows of uploaded images that no product has named, and schedules
- * the removal of their files. Such images end by whole days, so that files are
- * searched once a day.
+ * the removal of their files. The limit is the start of a day, so that
+ * files are searched once a day.
  */
 export async function* sweepUnnamedImages(
   { db, deps: { clock } }: Pick<Services, "db" | "deps">,

@@ -1,8 +1,8 @@
 /**
  * Images that sellers upload: rows of `images` whose URL is the path of their
  * file. The row is written before the file, which counts against the quota from
- * then on; `retention.ts` deletes rows whose file never came, and those that no
- * product has named for a week.
+ * then on; `retention.ts` deletes rows whose file was never stored, and those
+ * that no product has named within a week.
  */
 import { recordInvalid, type ServiceError } from "../lib/errors.ts";
 import {
@@ -23,7 +23,7 @@ import {
 import { copiesBeyondQuota } from "./rows/quota.ts";
 import { touchProductsOf } from "./shown_images.ts";
 
-/** Those of these paths that are images which the seller has uploaded. */
+/** The paths among `paths` that are images of the seller's uploads. */
 export async function findUploaded(
   sql: Sql,
   sellerNo: number,
@@ -89,8 +89,8 @@ export async function recordArriving(
 }
 
 /**
- * Records that the file is stored: products can name the image, and those that
- * do already show it.
+ * Records that the file is stored. Then products can name the image; products
+ * that already name it show it.
  *
  * @throws {ServiceError} 422 if it would exceed the quota
  */

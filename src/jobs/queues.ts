@@ -19,7 +19,7 @@ interface QueueRow {
   /** Whether a job that has been due for long counts as late. */
   showsAge: boolean;
   /**
-   * The table that has its jobs in rows of another kind, without leases, and the
+   * For a queue without leases: the table whose rows are its jobs, and the
    * column with their due times.
    */
   rows?: QueueRows;

@@ -69,7 +69,7 @@ export function membersOf(
   return new Map(children.map((child) => [child.name, memberOf(child)]));
 }
 
-/** Writes the members of a node, in its order. `long`: see `WriteMember`. */
+/** Writes the members in the node's order. `long`: see `WriteMember`. */
 export function writeObject(
   members: ReadonlyMap<string, WriteMember>,
   node: XmlNode,

@@ -24,8 +24,9 @@ export function rootChild({ name, shape }: Root): Child {
 }
 
 /**
- * Whether a member is ignored, as `childrenOf` marks it: an XML attribute of an
- * element that has child elements. Only answers have such attributes.
+ * Whether a member is ignored; `childrenOf` marks it with `max: 0`. Such a
+ * member is an XML attribute of an element that has child elements, which only
+ * answers have.
  */
 export function isIgnored(child: Child | null): boolean {
   return child?.max === 0;
@@ -75,7 +76,7 @@ export function expectedOf(shape: Shape): string {
 
 /**
  * The form of a value in messages; null for an object of elements, or an array
- * of such.
+ * of such objects.
  */
 function formShown(shape: Shape): string | null {
   const listed = listedIn(shape);

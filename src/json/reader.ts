@@ -422,7 +422,7 @@ class JsonReader extends JsonTokens {
   /** Limits elements and their attributes as in XML. */
   #count(at: number): void {
     if (this.frame?.mode === Mode.Attributed) {
-      // One more, because one of the members is the text.
+      // The text is one more member besides the XML attributes.
       if (this.frame.seen.length <= this.limits.attributes + 1) return;
       throw this.overLimit(
         "An object's names are more than",

@@ -225,7 +225,7 @@ export abstract class JsonTokens extends WindowReader {
     if (quote === -1) return -1;
     const raw = window.slice(start, quote);
     const isEscaped = raw.includes("\\");
-    // The source admits no other control character.
+    // The source has refused all other control characters.
     const isUsual = !isEscaped && !raw.includes("\n") && !raw.includes("\t");
     this.#usual = isUsual ? raw : null;
     if (!isEscaped) return quote;

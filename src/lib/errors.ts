@@ -72,7 +72,7 @@ export const ERRORS = {
     status: 408,
     meaning:
       "The body was not complete within 30 s, or within 5 minutes for an import or an image.",
-    remedy: "Send it again; a document compressed with gzip.",
+    remedy: "Send it again; compress a document with gzip.",
   },
   conflict: {
     status: 409,
@@ -107,14 +107,14 @@ export const ERRORS = {
   body_too_large: {
     status: 413,
     meaning:
-      "The body, decompressed, is longer than `SELLER_BODY_LIMIT`, of an import `SELLER_IMPORT_LIMIT`, of an image `SELLER_IMAGE_LIMIT`.",
+      "The decompressed body is longer than `SELLER_BODY_LIMIT`; for an import, than `SELLER_IMPORT_LIMIT`; for an image, than `SELLER_IMAGE_LIMIT`.",
     remedy: "Split the document, or make the image smaller.",
   },
   unsupported_media_type: {
     status: 415,
     meaning:
-      "`Content-Type` is not `text/xml`, `application/xml` or `application/json`, or that of an image is one of a form; or `Content-Encoding` is not `gzip`.",
-    remedy: "Send one of these; an image as the body itself.",
+      "`Content-Type` is not `text/xml`, `application/xml` or `application/json`; or it is `multipart/…` for an image; or `Content-Encoding` is not `gzip`.",
+    remedy: "Send one of these types; send an image as the body itself.",
   },
   record_invalid: {
     status: 422,
@@ -326,7 +326,7 @@ export const DETAIL_CODES = {
   },
   price_jump: {
     meaning:
-      "The price changes by more percent than the seller's `price_jump` allows.",
+      "The price changes by a larger percentage than the seller's `price_jump` allows.",
     remedy:
       "Correct the price; or send it with the present price as `expected`, if the change is intended.",
   },
@@ -349,7 +349,7 @@ export const DETAIL_CODES = {
   },
   unknown_image: {
     meaning:
-      "The URL is one of this service's, and not that of an image that the seller has uploaded.",
+      "The URL is of this service, but the seller has uploaded no such image.",
     remedy:
       "Upload the image, and send the URL of the answer; or send the URL from which a copy was downloaded.",
   },

@@ -22,7 +22,7 @@ import type { Services } from "../services.ts";
 import { COUNTED_KINDS } from "./kinds.ts";
 import { insertNotices, type NewNotice } from "./rows.ts";
 
-/** How long before a rule begins its notice is sent. */
+/** The notice about a rule is sent this long before the rule begins. */
 const AHEAD_MS = 7 * DAY_MS;
 /** Categories of one read; each may have 1 MiB of rules. */
 const CATEGORIES_AT_ONCE = 8;

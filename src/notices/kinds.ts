@@ -38,7 +38,7 @@ export interface FoundNotice {
   at?: number;
   /** Keeps an open notice open; opens none. */
   isFading?: boolean;
-  /** Whether it is stored without being sent, because another notice says it. */
+  /** Whether it is stored only, because another notice says the same. */
   isSilent?: boolean;
 }
 
@@ -142,7 +142,7 @@ function importName({ name, undoes, dryRun }: Detail): string {
   return name === null ? what : `${what} ${name}`;
 }
 
-/** How long before a key's end the notice is sent. */
+/** The notice about a key is sent this long before the key expires. */
 const KEY_ENDS_MS = 7 * DAY_MS;
 
 interface EndingKey {
@@ -154,8 +154,8 @@ interface EndingKey {
 }
 
 /**
- * Keys that end soon, except rotated ones, which have a day left, as their
- * seller knows.
+ * Keys that expire soon. A key that expires within a day opens no notice: it
+ * was probably rotated, and its seller knows of that.
  */
 async function endingKeys(
   sql: Sql,
@@ -425,8 +425,8 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
       ),
     text: ({ trigger, since, error }) =>
       `Your webhook for ${trigger} has failed since ${timeOf(since)}` +
-      `${reasonOf(error)}. Its events are sent again later; if it goes on ` +
-      "failing for five days, we stop calling it.",
+      `${reasonOf(error)}. Its events are sent again later. If the webhook ` +
+      "fails for five days, we stop calling it.",
     view: webhookView,
   },
   {

@@ -138,7 +138,7 @@ export class NoticeSearch {
       yield* this.#insert(section, kind, await completed(section, kind, begun));
       for (const each of all) names.add(each);
       if (found.length < SEARCH_LIMIT) break;
-      // Fewer events than the limit have the same time.
+      // Skips no event: fewer than SEARCH_LIMIT share one millisecond.
       since = Math.max(since + 1, found[found.length - 1].at!);
     }
     this.#known.set(name, names);

@@ -255,11 +255,11 @@ contract.test("a price is refused that is not above the sale's, or in another cu
   for (time.now of [START, FROM]) {
     assertMatch(
       refusal(await put("99")),
-      /^out_of_range price: price is 99; it must be above the 99 of the sale until 2026-12-24T20:00:00.000Z/,
+      /^out_of_range price: price is 99; it must be above 99, the price of the sale until 2026-12-24T20:00:00.000Z/,
     );
     assertMatch(
       refusal(await attributes(app, '<price currency="EUR">500</price>')),
-      /^not_allowed sale: sale is stored as 99 SEK and would be left behind by a price in EUR/,
+      /^not_allowed sale: sale is stored as 99 SEK, but the new price is in EUR/,
     );
   }
   assertEquals((await put("99.5")).status, 204);

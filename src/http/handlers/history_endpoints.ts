@@ -22,7 +22,7 @@ const PAGE = 1_000;
 export const getHistory = endpoint({
   operation: "getHistory",
   title: "Read the price history",
-  about: "The changes of the price that is asked, newest first; kept for " +
+  about: "The changes of the current price, newest first; kept for " +
     "SELLER_KEEP_PRICES_DAYS. A product whose price never changed has " +
     "none. A product that is created again starts a new history.",
   parameters: [HISTORY_ATTRIBUTE, AFTER],

@@ -207,7 +207,7 @@ function ContactForm({ client, contact, onSaved, onCancel }: {
           <button type="button" onClick={onCancel}>Cancel</button>
         )}
         <span class="quiet">
-          An email address or a website is needed. A change is seen at all
+          An email address or a website is needed. A change applies to all
           products that name the contact.
         </span>
       </p>

@@ -14,7 +14,7 @@ const PERIOD = /^(\d{4}-[^/]+)\/(\d{4}-[^/]+)$/;
 
 /**
  * A time as the interface writes it; an unclear text is unchanged. A time
- * without a zone is in that of the browser.
+ * without a zone is in the browser's zone.
  */
 export function saleTime(text: string): string {
   const [, date] = MIDNIGHT.exec(text) ?? [];

@@ -34,7 +34,7 @@ async function filesIn(
     const entry = open.pop()!;
     const path = entry.fullPath.replace(/^\//, "");
     if (files.length >= MOST_FILES) {
-      const why = `Not read: ${MOST_FILES} files are the most at once.`;
+      const why = `Not read: at most ${MOST_FILES} files are read at once.`;
       unsent.push({ path, why });
       continue;
     }

@@ -147,8 +147,8 @@ function longestOf(found: readonly Found[]): Found | null {
 }
 
 /**
- * Whether another separator follows a SKU than it has inside, as in `MUG-1_2`:
- * then the SKU ends there.
+ * Whether the separator after a SKU differs from those inside it, as in
+ * `MUG-1_2`: then the SKU ends there.
  */
 function endsAtOtherSeparator(name: string, { start, end }: NamePart): boolean {
   const inside = [...name.slice(start, end)].filter((one) =>
@@ -242,15 +242,16 @@ function* partsOf(name: string, longest: number): Generator<NamePart> {
         const part = name.slice(start, end);
         const length = weightOf(part);
         if (length > longest) break;
-        if (from === 0 || isTelling(part, length)) yield { start, end, length };
+        if (from === 0 || mayBeSku(part, length)) yield { start, end, length };
       }
     }
   }
 }
 
 /**
- * The ends of a word at which a SKU may end: its own, and one before a letter
- * or a view after a digit, as in `4711b` or `4711front`.
+ * The places in a word at which a SKU may end: the end of the word, and, if a
+ * letter or a view follows a digit, the place between them, as in `4711b` or
+ * `4711front`.
  */
 function endsOf({ 0: word, index }: RegExpExecArray): number[] {
   const end = index + word.length;
@@ -261,10 +262,10 @@ function endsOf({ 0: word, index }: RegExpExecArray): number[] {
 }
 
 /**
- * Whether a text after the first word can be a SKU: a colour, a year or the
- * number of a picture is none.
+ * Whether a text after the first word may be a SKU. A colour, a year or the
+ * number of a picture may not.
  */
-function isTelling(part: string, length: number): boolean {
+function mayBeSku(part: string, length: number): boolean {
   return /^\P{L}*$/u.test(part)
     ? length >= 5
     : length >= 3 && /\p{N}/u.test(part);
@@ -302,7 +303,7 @@ function weightOf(text: string): number {
   return joinedSpelling(text).length;
 }
 
-/** Letters or digits; the size in pixels that programs write into names. */
+/** Letters, digits, or a size such as 800x600, which programs append. */
 const PLACE_WORD = /\d+x\d+|\p{L}[\p{L}\p{M}]*|\p{N}+/gu;
 
 function placeOf(rest: string): PlacePart[] {

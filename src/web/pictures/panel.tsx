@@ -108,7 +108,7 @@ export function PicturesPanel(
   );
 }
 
-/** Sorted files where products cannot be opened: those are named, too. */
+/** Sorted files for a view that opens no tables: these are not sent, either. */
 export function onlyPictures(
   { products, unsent, ...sorted }: SortedFiles,
 ): Omit<SortedFiles, "products"> {

@@ -1,7 +1,7 @@
 /**
  * The pictures that are being sent, as a state machine: waiting → on its way →
- * sent or refused. A failure that may pass puts a picture back, and the next
- * one begins after a pause. Any other failure stops all.
+ * sent or refused. After a temporary failure the picture waits again, and the
+ * next one begins after a pause. Any other failure stops the queue.
  */
 
 /** The most pictures on their way at once. */
@@ -15,7 +15,7 @@ export type SendingState =
   | { name: "waiting" }
   | { name: "on its way" }
   | { name: "sent"; url: string }
-  /** The service takes this picture never, or not in this size. */
+  /** The service never accepts this picture, or not in this size. */
   | { name: "refused"; why: string; isTooLarge: boolean };
 
 export interface Queue {

@@ -3,7 +3,7 @@ import type { ImageType } from "../../images/image_types.ts";
 
 /** The longer side of a picture that was made smaller, in pixels. */
 export const LONGER_SIDE = 2_000;
-/** A larger picture is offered to be made smaller, in bytes. */
+/** Above this number of bytes, the page offers to make a picture smaller. */
 export const LARGE_BYTES = 4_000_000;
 const QUALITY = 0.88;
 

@@ -25,7 +25,7 @@ export interface Picture {
 export interface Choices {
   /** The SKU of each picture by its key; null: it is not sent. */
   products: ReadonlyMap<string, string | null>;
-  /** The order of pictures, by the SKU, where it was changed. */
+  /** The changed orders of pictures, by SKU. */
   orders: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -39,7 +39,7 @@ export interface PictureGroup {
   tooMany: readonly Picture[];
 }
 
-/** A picture without one product. */
+/** A picture that fits no product, or several. */
 export interface UnmatchedPicture {
   picture: Picture;
   /** The SKUs that its name fits equally well; none: it fits none. */
@@ -60,8 +60,8 @@ export const MOST_PICTURES: number = LISTS.images.max;
 const STEP = 100;
 
 /**
- * Assigns each picture to the product that its name or a person tells; with
- * `only`, all to that product.
+ * Assigns each picture to the product that its name shows, or that a person has
+ * chosen; with `only`, all to that product.
  */
 export function* assign(
   pictures: readonly Picture[],
@@ -132,7 +132,7 @@ function inOrder<T extends Picture>(
   return pictures.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** The choices after a picture was moved before the one in front of it. */
+/** The choices after a picture was moved forward by one place. */
 export function movedForward(
   choices: Choices,
   { sku, pictures }: PictureGroup,
@@ -212,7 +212,7 @@ export function withPictures(
   ];
 }
 
-/** The files that are named once, whether they were dropped once or twice. */
+/** Adds files that are not sent; each path is listed once. */
 export function withUnsent(
   before: readonly UnsentFile[],
   added: readonly UnsentFile[],

@@ -1,4 +1,4 @@
-/** Finds the stored products whose SKUs names of pictures contain. */
+/** Finds the stored products whose SKUs are in the names of pictures. */
 import {
   ApiError,
   type Client,
@@ -8,7 +8,7 @@ import {
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { otherSpellings, skuCandidates, SkuIndex } from "./matching.ts";
 
-/** In a larger catalogue each possible SKU is looked up. */
+/** A larger catalogue is not read whole: each possible SKU is looked up. */
 const READ_WHOLE = 5_000;
 /** The requests on their way at once. */
 const AT_ONCE = 4;
@@ -53,7 +53,7 @@ export async function findPicturedProducts(
   const candidates = new Map(paths.map((path) => [path, skuCandidates(path)]));
   const literal = new Set([...skus, ...[...candidates.values()].flat()]);
   const found = await lookUp(search, [...literal].slice(0, MOST_LOOKUPS));
-  // Only names without a SKU that is written literally are searched further.
+  // Other spellings are looked up only for names without a literal SKU.
   const index = new SkuIndex(found.map(({ sku }) => sku));
   const others = new Set(
     paths.filter((path) => index.match(path).skus.length === 0)

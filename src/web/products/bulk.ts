@@ -47,9 +47,9 @@ export function bulkChangeProblem(
 }
 
 /**
- * The effects on these products, without those on products that lack the value
- * to start from. The service refuses the change of a product if somebody else has changed
- * the value.
+ * The effects on these products; a product that lacks the value to start from
+ * has no effect. The service refuses the change of a product if somebody else
+ * has changed the value.
  */
 export function productEffects(
   products: readonly Product[],

@@ -112,8 +112,8 @@ function tableOfProducts(products: readonly Product[]): string[][] {
 }
 
 /**
- * The cell of the images; empty, so that an upload keeps them, if one has a
- * description, which a table cannot hold.
+ * The cell of the images. If an image has a description, which a table cannot
+ * hold, the cell is empty: an upload of the table then keeps the images.
  */
 function imagesOf({ images = [] }: Product): string {
   return images.some(({ alt }) => (alt ?? "") !== "")
@@ -122,8 +122,8 @@ function imagesOf({ images = [] }: Product): string {
 }
 
 /**
- * The columns of the attributes, in an order that keeps each product's own.
- * Where products have attributes in different orders, a name has two columns.
+ * The columns of the attributes. Each product's attributes keep their order, so
+ * a name has two columns if products have it in different orders.
  */
 function attributeColumns(products: readonly Product[]): string[] {
   const columns: string[] = [];
@@ -138,7 +138,7 @@ function attributeColumns(products: readonly Product[]): string[] {
   return columns;
 }
 
-/** The cells of all attributes of a product; all empty if one fits no cell. */
+/** The cells of a product's attributes; all empty if a value fits no cell. */
 function attributeCells(
   { attributes }: Product,
   columns: readonly string[],

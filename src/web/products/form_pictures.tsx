@@ -14,7 +14,7 @@ import type { Item } from "./draft.ts";
 
 const PicturesPanel = lazy(async () => (await loadPictures()).PicturesPanel);
 
-/** The group of all pictures: the product may have no SKU yet. */
+/** Stands for the SKU in the set of pictures: a new product has none yet. */
 const PRODUCT = "product";
 const PRODUCTS = [PRODUCT];
 

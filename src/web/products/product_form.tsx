@@ -79,7 +79,7 @@ export function ProductForm({ client, product, onSaved }: {
   const [conflicts, setConflicts] = useState<readonly string[]>([]);
   /** The question about the price that was shown at the last attempt to save. */
   const [askedDoubt, setAskedDoubt] = useState<string | null>(null);
-  /** The price that the service refused because it changes by much. */
+  /** The price that the service refused as too large a change. */
   const [refusedPrice, setRefusedPrice] = useState<string | null>(null);
   const { busy, error, run } = useAction();
   /**
@@ -239,7 +239,7 @@ export function ProductForm({ client, product, onSaved }: {
       {refusedPrice !== null && refusedPrice === draft.scalars.price && (
         <p class="note warn" role="alert">
           The price changes by more than is allowed in one step. Nothing is
-          saved yet; if it is right, “Save” stores it.
+          saved yet. If the price is right, “Save” stores it.
         </p>
       )}
       {conflicts.length > 0 && (

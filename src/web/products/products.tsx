@@ -22,7 +22,7 @@ import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { Thumbnails } from "../ui/thumbnails.tsx";
-import { AskedPrice } from "./sale.tsx";
+import { CurrentPrice } from "./sale.tsx";
 import { BulkTools, type Done, DoneNote, failedImages } from "./selection.tsx";
 
 const COLUMNS: readonly Column<Product>[] = [
@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Product>[] = [
   {
     label: "Price",
     right: true,
-    cell: (product) => <AskedPrice product={product} />,
+    cell: (product) => <CurrentPrice product={product} />,
   },
   {
     label: "Quantity",

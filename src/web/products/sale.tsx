@@ -3,8 +3,8 @@ import type { Product } from "../../client/mod.ts";
 import { money } from "../lib/money.ts";
 import { Moment } from "../ui/components.tsx";
 
-/** The price that is asked, and beside it the one before or after it. */
-export function AskedPrice({ product }: { product: Product }) {
+/** The current price, with the normal price or that of a planned sale. */
+export function CurrentPrice({ product }: { product: Product }) {
   const { price, current_price: current, sale } = product;
   if (!price) return <>–</>;
   const own = money(price.amount, price.currency);
@@ -26,7 +26,7 @@ export function AskedPrice({ product }: { product: Product }) {
   );
 }
 
-/** Says what the sale of a product is, and until when. */
+/** The state, price and times of the sale of a product. */
 export function SaleNote({ product: { sale, price } }: { product: Product }) {
   if (!sale || !price) return null;
   const words = { planned: "is planned", on: "is on", over: "is over" };

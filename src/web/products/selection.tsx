@@ -209,7 +209,7 @@ const NOTHING: DryRun = {
   products: { total: 0, created: 0, updated: 0, unchanged: 0 },
 };
 
-/** The dry run of a change; a change without a valid effect is a result, too. */
+/** The dry run of a change; if no product can be changed, all are refused. */
 async function dryRun(
   client: Client,
   products: ProductAttributes[],

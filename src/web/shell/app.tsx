@@ -256,7 +256,7 @@ function withClient<C>(views: readonly ViewOf<C>[], client: C): View[] {
   }));
 }
 
-/** Shows an operator whose views these are. */
+/** Tells an operator which seller's views are shown. */
 function ViewedNote() {
   const seller = viewedSeller();
   return seller === null ? null : (

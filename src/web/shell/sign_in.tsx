@@ -77,7 +77,7 @@ export function SignInView({ notice }: { notice: string | null }) {
   );
 }
 
-/** A message for people; that of the service names a header. */
+/** Replaces the service's message about the key, which names a header. */
 function leadOf(error: Error): string | undefined {
   if (!(error instanceof ApiError) || error.status !== 401) return undefined;
   return "This key is unknown: it is mistyped, or it was revoked.";
