@@ -1,7 +1,8 @@
 /**
  * The asked price of a product over time: its price, or the price of a sale
- * that is on (then answers show it as `<current_price>`). The steps of a sale, its begin and its end, are
- * changes of the asked price at their planned times.
+ * that is on (then answers show it as `<current_price>`). The steps of a sale,
+ * its beginning and its end, are changes of the asked price at their planned
+ * times.
  */
 import type { ProductFields } from "./fields.ts";
 import {

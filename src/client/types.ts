@@ -1090,7 +1090,7 @@ export interface Backlog {
   imports: number;
   /** to be sent to sellers or the operator */
   notices: number;
-  /** planned begins and ends of sales */
+  /** planned beginnings and ends of sales */
   sales: number;
   /** deliveries of disabled webhooks */
   held_deliveries?: number;

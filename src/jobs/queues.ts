@@ -70,7 +70,7 @@ export const QUEUES = {
     role: "sales",
     process: "api",
     kind: "sale",
-    about: "planned begins and ends of sales",
+    about: "planned beginnings and ends of sales",
     example: 30,
     showsAge: true,
     rows: { table: "products", due: "sale_at" },

@@ -49,13 +49,13 @@ const NO_ATTRIBUTES: XmlAttributes = Object.freeze(Object.create(null));
 
 /** How the members of an object or the items of an array are read. */
 enum Mode {
-  /** Each is an element. */
+  /** Each member or item is an element. */
   Elements,
   /** XML attributes and text of one element. */
   Attributed,
-  /** Of any content. */
+  /** Values of any content. */
   Any,
-  /** Unknown; nothing of them is reported. */
+  /** Unknown members or items; none is reported. */
   Skipped,
 }
 
@@ -64,7 +64,7 @@ enum Target {
   Nowhere,
   /** To the handlers, as the text of the open element. */
   Element,
-  /** Nowhere; the open element is closed without a text. */
+  /** Nowhere, because its type is wrong: the open element gets no text. */
   ElementWithoutText,
   /** The open element, of any content. */
   AnyElement,
