@@ -473,7 +473,7 @@ export interface ImportResult {
   image: UnsettledImage[];
   /** in a dry run with show=former: the stored product at the time of the check */
   former?: FormerProduct;
-  /** of a dry run with show=former: for a new product, a stored one whose SKU differs only in capital letters, leading zeros or invisible characters */
+  /** in a dry run with show=former, for a new product: a stored product whose SKU differs only in capital letters, leading zeros or invisible characters */
   similar?: SimilarProduct;
   /** for a refused product, the first 50 */
   details?: Detail[];

@@ -278,7 +278,7 @@ const IMPORT_RESULT = named(
   maybe(
     "similar",
     SIMILAR,
-    "of a dry run with show=former: for a new product, a stored one whose " +
+    "in a dry run with show=former, for a new product: a stored product whose " +
       "SKU differs only in capital letters, leading zeros or invisible " +
       "characters",
   ),

@@ -135,8 +135,8 @@ export function revokeOwnKey(
     if (!hasOther) {
       throw new ServiceError(
         "conflict",
-        'This is your last key with the scope "keys", but for those that end ' +
-          "within 24 hours: make another one first.",
+        'This is your last key with the scope "keys"; keys that expire within ' +
+          "24 hours do not count. Create another key first.",
       );
     }
     await revokeKey(keys.tx, deps, keyId);

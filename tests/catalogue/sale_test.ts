@@ -348,7 +348,7 @@ contract.test("an undo restores a replaced sale as its time says, and refuses a 
   await attributes(app, sale("250", null, "2026-12-03"));
   assertMatch(
     refusal(await undo(dearer)),
-    /^changed_since price: price cannot get its former value back, because of a field that was changed since: price is 199; it must be above the 250/,
+    /^changed_since price: price cannot get its former value back, because of a field that was changed since: price is 199; it must be above 250,/,
   );
 });
 
