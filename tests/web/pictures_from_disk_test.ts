@@ -514,9 +514,11 @@ test("a revoked key loses no picture: the sending continues after the sign-in", 
   const names = ["MUG-1.png", "MUG-2.png", "MUG-3.png"];
   await app.upload(names.map((name) => product(name.slice(0, -4))).join(""));
   let calls = 0;
+  let oneSent: Promise<void> | null = null;
   await page.route("**/seller_api/images", async (route) => {
     if (++calls === 1) return await route.continue();
-    await page.getByText("1 of 3").waitFor();
+    // One wait for both requests: the text is gone after the first 401.
+    await (oneSent ??= page.getByText("1 of 3").waitFor());
     await route.fulfill({ status: 401, body: "{}" }).catch(() => {});
   });
   await choosePictures(page, ...names);
