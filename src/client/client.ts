@@ -1,4 +1,4 @@
-/** The clients: every operation as a method of its noun. */
+/** The clients: every operation is a method, grouped by noun. */
 import { type ClientOptions, Connection } from "./connection.ts";
 import type { CallOptions } from "./connection.ts";
 import { Followed } from "./follow.ts";
@@ -131,7 +131,7 @@ export function createOperatorClient(options: ClientOptions): OperatorClient {
   };
 }
 
-/** Of an answer with more members, only the id is sent. */
+/** The id alone, because an answer may have more members. */
 function idOf({ transaction_id }: UploadId): UploadId {
   return { transaction_id };
 }

@@ -28,8 +28,8 @@ export interface CallOptions {
   /**
    * How long, in milliseconds, a call is repeated after temporary failures; 0
    * for no repetition. Only reads, uploads of images and calls with an
-   * Idempotency-Key are repeated. A call beyond the rate limit waits as long as the service says,
-   * up to ten times, whatever this value is.
+   * Idempotency-Key are repeated. A call beyond the rate limit waits as long as
+   * the service says, up to ten times, whatever this value is.
    */
   retryFor?: number;
   /** Called before each wait, with the reason. */
@@ -46,7 +46,7 @@ const GZIP_FROM = 64 * 1024;
 const RETRY_FOR_MS = 60_000;
 /** Waits between attempts; the last one repeats. */
 const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
-/** How often one call waits because of the rate limit. */
+/** How many times one call waits because of the rate limit. */
 const RATE_WAITS = 10;
 const XML = "text/xml";
 const JSON_TYPE = "application/json";
@@ -256,7 +256,9 @@ function segment(name: string, value: unknown): string {
   if (value === undefined) throw new TypeError(`${name} is missing.`);
   const text = String(value);
   if (text === "." || text === "..") {
-    throw new TypeError(`${name}: no URL can hold "${text}" there.`);
+    throw new TypeError(
+      `${name} is "${text}", which the path of a URL cannot contain.`,
+    );
   }
   return encodeURIComponent(text);
 }

@@ -28,7 +28,7 @@ export class ApiError extends Error {
   constructor({ status, headers }: Response, body: string, now: number) {
     const error = errorIn(body);
     const title = error?.message ??
-      `The answer was ${status}, and it is not one of this service: something between it and here may have given it.`;
+      `The answer was ${status}, and did not come from the service: a proxy may have sent it.`;
     super(withFirstDetail(title, error));
     this.title = title;
     this.status = status;

@@ -41,7 +41,7 @@ export class Followed {
     }
   }
 
-  /** What the events of a stream have, until the event `final`. */
+  /** Yields the data of each event of a stream, up to the event `final`. */
   async *follow<T>(
     operation: Operation,
     id: object,

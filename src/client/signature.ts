@@ -41,7 +41,9 @@ export async function verifySignature(
   ].map((name) => headerIn(headers, name));
   // Also refuses a timestamp that is not a number.
   if (!(Math.abs(now() / 1_000 - Number(timestamp)) <= tolerance)) {
-    throw new SignatureError(`${timestamp} is not the time: a replay?`);
+    throw new SignatureError(
+      `The timestamp ${timestamp} is too far from now: this may be a replay.`,
+    );
   }
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);

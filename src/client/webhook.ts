@@ -21,7 +21,7 @@ export async function verifyWebhook(
 ): Promise<VerifiedEvent> {
   const body = await verifySignature(delivery, verification);
   const event = body.startsWith("{") ? parseObject(body) : eventIn(body);
-  if (event === null) throw new SignatureError("The body is no event.");
+  if (event === null) throw new SignatureError("The body is not an event.");
   return event as unknown as DeliveredEvent;
 }
 

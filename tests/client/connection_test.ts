@@ -147,7 +147,7 @@ Deno.test("an answer from another program is reported as such", async () => {
   const error = await assertRejects(
     () => upload(proxy, { retryFor: 0 }),
     ApiError,
-    "it is not one of this service",
+    "did not come from the service",
   );
   assertEquals(error.code, "http_502");
   for (const body of ["<html/>", "", '{"transaction_id":', "1", "null"]) {
@@ -187,16 +187,16 @@ Deno.test("paths, queries and headers are those of the interface", async () => {
         value: "..",
       }),
     TypeError,
-    'no URL can hold ".."',
+    'is "..", which the path of a URL cannot contain',
   );
 });
 
-Deno.test("an identifier that no URL can hold is refused before any request", async () => {
+Deno.test("an identifier that a URL cannot contain is refused before any request", async () => {
   const { client, waits } = new Scripted();
   await assertRejects(
     () => client.uploads.follow({ transaction_id: ".." }).next(),
     TypeError,
-    'no URL can hold ".."',
+    'is "..", which the path of a URL cannot contain',
   );
   assertEquals(waits, []);
 });
