@@ -54,15 +54,17 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
       `The animation has more than ${FRAME_LIMIT} frames, which is the most.`,
     );
   }
-  if (!complete) {
-    throw new ImageRefusal(
-      "image_incomplete",
-      `The bytes begin like ${
-        imageTypeName(type)
-      }, but end before the end that the format marks: a part of the file is missing.`,
-    );
-  }
+  if (!complete) throw incomplete(type);
   return { type, width, height };
+}
+
+function incomplete(type: ImageType): ImageRefusal {
+  return new ImageRefusal(
+    "image_incomplete",
+    `The bytes begin like ${
+      imageTypeName(type)
+    }, but end before the end that the format marks: a part of the file is missing.`,
+  );
 }
 
 function headerOf(type: ImageType, reader: ImageReader): FormatHeader {
@@ -70,8 +72,7 @@ function headerOf(type: ImageType, reader: ImageReader): FormatHeader {
     const header = FORMATS[type].read(reader, FRAME_LIMIT);
     if (header !== null && header.width > 0 && header.height > 0) return header;
   } catch (error) {
-    // A RangeError means that the file ends too early.
-    if (!(error instanceof RangeError)) throw error;
+    throw error instanceof RangeError ? incomplete(type) : error;
   }
   throw new ImageRefusal(
     "image_corrupt",

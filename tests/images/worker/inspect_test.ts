@@ -264,6 +264,17 @@ Deno.test("inspectImage() refuses an image without its end", () => {
   }
 });
 
+Deno.test("inspectImage() refuses an image that ends in its header as incomplete", () => {
+  for (const type of IMAGE_TYPES) {
+    const bytes = sound(type);
+    // Every signature is in the first 15 bytes.
+    for (let end = 15; end < Math.min(bytes.length - 12, 400); end++) {
+      const code = codeOf(bytes.slice(0, end));
+      assertEquals(code, "image_incomplete", `${type}, ${end} bytes`);
+    }
+  }
+});
+
 function tolerate(bytes: Uint8Array): void {
   try {
     inspectImage(bytes);

@@ -5,6 +5,7 @@
  */
 import {
   code,
+  endsEarly,
   type FormatHeader,
   type ImageReader,
   type Size,
@@ -34,7 +35,11 @@ interface Box {
   to: number;
 }
 
-/** Returns the size of the largest image; null if there is none. */
+/**
+ * Returns the size of the largest image; null if there is none.
+ *
+ * @throws {RangeError} if the bytes end before it.
+ */
 export function readAvif(reader: ImageReader): FormatHeader | null {
   const sizes: Sizes = { latest: null, largest: null };
   let frames = 1;
@@ -63,9 +68,12 @@ export function readAvif(reader: ImageReader): FormatHeader | null {
     at = box.to;
   }
   const size = larger(sizes.largest, sizes.latest);
-  if (size === null) return null;
   // There is no mark of the end: the last box may be missing altogether.
   const complete = hasData && at === reader.length;
+  if (size === null) {
+    if (!complete) throw endsEarly();
+    return null;
+  }
   return { ...size, frames, largestFrame, complete };
 }
 

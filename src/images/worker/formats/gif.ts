@@ -1,5 +1,5 @@
 /** https://www.w3.org/Graphics/GIF/spec-gif89a.txt: blocks up to the trailer. */
-import type { FormatHeader, ImageReader } from "./reader.ts";
+import { endsEarly, type FormatHeader, type ImageReader } from "./reader.ts";
 
 const SCREEN_DESCRIPTOR_END = 13;
 const EXTENSION = 0x21;
@@ -7,7 +7,11 @@ const IMAGE = 0x2c;
 const IMAGE_DESCRIPTOR_BYTES = 10;
 const TRAILER = 0x3b;
 
-/** Reads the screen's size and its frames; null if there is no screen. */
+/**
+ * Reads the screen's size and its frames; null if there is no frame.
+ *
+ * @throws {RangeError} if the bytes end before the first frame.
+ */
 export function readGif(
   reader: ImageReader,
   frameLimit: number,
@@ -25,9 +29,7 @@ export function readGif(
     const block = reader.u8(at);
     if (block === EXTENSION) {
       at = blocksEnd(reader, at + 2);
-    } else if (
-      block === IMAGE && at + IMAGE_DESCRIPTOR_BYTES <= reader.length
-    ) {
+    } else if (block === IMAGE) {
       const right = reader.u16LE(at + 1) + reader.u16LE(at + 5);
       const bottom = reader.u16LE(at + 3) + reader.u16LE(at + 7);
       header.largestFrame = Math.max(header.largestFrame, right * bottom);
@@ -41,7 +43,9 @@ export function readGif(
       break;
     }
   }
-  return header.frames === 0 ? null : header;
+  if (header.frames > 0) return header;
+  if (at >= reader.length) throw endsEarly();
+  return null;
 }
 
 /** Bytes of the colour table that these flags announce. */

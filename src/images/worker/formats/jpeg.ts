@@ -1,5 +1,5 @@
 /** https://www.w3.org/Graphics/JPEG/itu-t81.pdf, annex B: markers. */
-import type { FormatHeader, ImageReader } from "./reader.ts";
+import { endsEarly, type FormatHeader, type ImageReader } from "./reader.ts";
 
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
@@ -16,7 +16,11 @@ function standsAlone(marker: number): boolean {
   return marker === TEM || (marker >= 0xd0 && marker <= END_OF_IMAGE);
 }
 
-/** Reads the frame header; null if there is none. */
+/**
+ * Reads the frame header; null if there is none.
+ *
+ * @throws {RangeError} if the bytes end before it.
+ */
 export function readJpeg(reader: ImageReader): FormatHeader | null {
   const { bytes } = reader;
   for (let at = bytes.indexOf(0xff, 2); at >= 0; at = bytes.indexOf(0xff, at)) {
@@ -36,7 +40,7 @@ export function readJpeg(reader: ImageReader): FormatHeader | null {
     else if (marker === 0 || standsAlone(marker)) at += 2;
     else at += 2 + reader.u16(at + 2);
   }
-  return null;
+  throw endsEarly();
 }
 
 /**

@@ -115,6 +115,11 @@ export class ImageReader {
   }
 }
 
+/** The error of a reader that needs bytes beyond the end. */
+export function endsEarly(): RangeError {
+  return new RangeError("The bytes end before the size of the image.");
+}
+
 /** The number that `ImageReader.code` returns for these four letters. */
 export function code(letters: string): number {
   return new DataView(new TextEncoder().encode(letters).buffer).getUint32(0);

@@ -3,6 +3,7 @@
  */
 import {
   code,
+  endsEarly,
   type FormatHeader,
   type ImageReader,
   type Size,
@@ -16,14 +17,23 @@ const ANMF = code("ANMF");
 /** Before the chunks: `RIFF`, a length, `WEBP`. */
 const FILE_HEADER = 12;
 const CHUNK_HEADER = 8;
+/** Bytes of a chunk that tell its size. */
+const SIZE_BYTES = 10;
 /** Bytes of an `ANMF` before its chunks. */
 const FRAME_HEADER = 16;
 
-/** Reads the size from the first chunk; null if it has none. */
+/**
+ * Reads the size from the first chunk; null if it has none.
+ *
+ * @throws {RangeError} if the bytes end before it.
+ */
 export function readWebp(
   reader: ImageReader,
   frameLimit: number,
 ): FormatHeader | null {
+  if (reader.length < FILE_HEADER + CHUNK_HEADER + SIZE_BYTES) {
+    throw endsEarly();
+  }
   const size = sizeIn(reader, FILE_HEADER);
   if (size === null) return null;
   let frames = 0;
@@ -52,7 +62,7 @@ export function readWebp(
 /** The size in a chunk; null if it has none or is truncated. */
 function sizeIn(reader: ImageReader, chunk: number): Size | null {
   const at = chunk + CHUNK_HEADER;
-  if (reader.length < at + 10) return null;
+  if (reader.length < at + SIZE_BYTES) return null;
   switch (reader.code(chunk)) {
     case VP8X:
       return {
