@@ -301,6 +301,7 @@ const image = new Uint8Array(100_000);
 image.set([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82]);
 image.set([0, 0, 1, 0, 0, 0, 1, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0], 16);
 image.set([0, 1, 134, 100, 73, 68, 65, 84], 33);
+image.set([0, 0, 0, 0, 73, 69, 78, 68, 174, 66, 96, 130], 99_985);
 const onListen = ({ port }) => console.log(port);
 Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, async (request) => {
   const { pathname } = new URL(request.url);
