@@ -27,8 +27,9 @@ const BY_WAY: readonly RegExp[] = [
   /^SELECT [^;]* FROM (sellers|api_keys)\b/,
   // The hosts of each seller's waiting images.
   /^WITH RECURSIVE origins/,
-  // The images of products in the feed.
+  // The images and the contacts of products in the feed.
   /^SELECT url, state, sha256, type/,
+  /^SELECT id, content FROM contacts/,
 ];
 
 /** How often all requests of a seller are made. */

@@ -162,7 +162,8 @@ function drawPicture(random: Random): Uint8Array<ArrayBuffer> {
   const small = picture(`${between(random, 0, 3)}.${type}`)!;
   if (type !== "jpg" || chance(random, 0.5)) return small;
   const large = new Uint8Array(LARGE);
-  large.set(small);
+  // Without the end of the small one, after which a file may be cut.
+  large.set(small.subarray(0, -2));
   large.set([0xff, 0xd9], LARGE - 2);
   return large;
 }

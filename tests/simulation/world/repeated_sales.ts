@@ -149,6 +149,8 @@ export class RepeatedSaleClient implements Actor {
     this.#transaction = null;
     const { undoDays } = this.#scene.world.settings;
     if (undone.status === 422 && undoDays === 0) return;
+    // After a jump of the clock it may be too old, or deleted.
+    if (this.#scene.world.jumps && [404, 422].includes(undone.status)) return;
     hold(undone.status === 200, "true", "a sale is taken back", undone.text);
     this.#sale = undefined;
   }
