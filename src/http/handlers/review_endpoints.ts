@@ -110,9 +110,9 @@ export const listReviews = endpoint({
 /** A part of a list of reviewed products. */
 interface Part {
   found: readonly OwnedProduct[];
-  /** Most products that the part may have. */
+  /** The most products that the part may have. */
   count: number;
-  /** Contacts are shown whole, as operators see them. */
+  /** Whether contacts are whole, as operators see them. */
   whole: boolean;
 }
 

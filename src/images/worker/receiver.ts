@@ -43,7 +43,7 @@ export class WorkerReceiver implements ImageReceiver {
   readonly #options: WorkerReceiverOptions;
   readonly #thread: ImageThread;
   #isStarted = false;
-  /** For the steps in progress of each lease, in order, whom to answer. */
+  /** Receivers of the answers to the steps in progress, in order, by lease. */
   readonly #asked = new Map<string, ((answer: Answer) => void)[]>();
   #begun = 0;
 

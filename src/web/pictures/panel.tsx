@@ -746,8 +746,8 @@ async function place(
     ? sent.filter(({ sku }) => known.has(sku) && places.countImages(sku) === 0)
     : [];
   const stored = await storedBySku(client, bare.map(({ sku }) => sku));
-  // A cell cannot hold the descriptions of stored images, so that these stay
-  // only if the row stays without images and the product itself is changed.
+  // A cell cannot hold the descriptions of stored images. To keep them, the row
+  // gets no images, and the stored product is changed.
   for (const { sku, images } of stored.values()) {
     if (images.some(({ alt }) => (alt ?? "") !== "")) known.delete(sku);
   }
