@@ -39,8 +39,8 @@ export interface FormerPrices {
    */
   former_prices: string | null;
   /**
-   * The time of the next step of its sale, which is none of these changes yet;
-   * see `sale.ts`. null: none.
+   * The time of the next step of its sale, which is not yet among these changes;
+   * null: none. See `sale.ts`.
    */
   sale_at: number | null;
 }

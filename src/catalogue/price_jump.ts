@@ -1,8 +1,7 @@
 /**
  * The seller's limit `price_jump`, a percentage: a price that changes by more,
  * such as 1.29 instead of 129, is refused unless the expected price is sent
- * with it. An undo and a price in another currency are
- * not compared.
+ * with it. An undo and a price in another currency are not compared.
  */
 import type { FieldProblem } from "../lib/errors.ts";
 import { PRICE_DIGITS } from "../lib/values.ts";

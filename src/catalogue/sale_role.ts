@@ -1,9 +1,9 @@
 /**
  * Begins and ends sales: records each step that is due in the row of its
- * product. The row is locked while its step is recorded and has no due step
- * afterwards, so any number of processes record each step once, and steps that
- * came while none ran are found at the next start. Leases are not needed:
- * nothing happens outside of the database.
+ * product. The row is locked while its step is recorded, and has no due step
+ * afterwards. So each step is recorded once, by any number of processes. Steps
+ * that became due while no process ran are found at the next start. Leases are
+ * not needed, because nothing happens outside of the database.
  *
  * A step of the role looks for sellers with due steps, a few sellers at a time,
  * and records one portion of each seller found. After each portion it pauses as

@@ -42,9 +42,9 @@ export function imageUrls({ rows }: ProductsDocument): Set<string> {
 }
 
 /**
- * Finds the images of a document that its seller has uploaded, and names each
- * by its path, as its row does, whatever host the document names. A URL of this
- * service that is none of them is a problem. Other URLs are left out.
+ * Finds the images of a document that the seller has uploaded. Each is named by
+ * its path, like its row, whichever host the document names. Any other URL of
+ * this service is a problem. URLs of other hosts are left out.
  */
 export async function findUploadedImages(
   { db, publicUrl }: Pick<Services, "db" | "publicUrl">,
@@ -205,7 +205,7 @@ class Probes {
 
 interface ImageProblem {
   code: DetailCode;
-  /** What the HEAD has shown; of `unknown_image`, the message after the URL. */
+  /** The result of the HEAD; for `unknown_image`, the message after the URL. */
   seen: string;
 }
 

@@ -208,7 +208,7 @@ class CategoriesReader {
       );
     }
     if (this.#problems.length > 0) {
-      // Those of an element are found at its end, after those of its content.
+      // An element's own problems are found after those of its content.
       const inOrder = this.#problems
         .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
       throw recordInvalid(inOrder, this.#more);

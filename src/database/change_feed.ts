@@ -71,7 +71,7 @@ export interface Placed {
 
 /** Where changes of one kind are stored. */
 export interface ChangeSource<E> {
-  /** The numbered tables; by each a condition of its rows, with a leading AND. */
+  /** The numbered tables, each with a condition that begins with AND, or "". */
   tables: Readonly<Record<string, string>>;
   /** Reads the changes `WITHIN` a span. */
   within(span: readonly Param[]): Promise<E[]>;

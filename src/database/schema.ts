@@ -318,11 +318,11 @@ export const TABLES = {
       contacts_changes: "(change_no, id) WHERE deleted_at IS NULL",
       contacts_deleted: "(seller_no, id) WHERE deleted_at IS NOT NULL",
     },
-    // A deleted contact goes when no product has named it for long enough:
-    // catalogue/contact_retention.ts.
+    // The row of a deleted contact is removed when no product has named it for
+    // long enough: catalogue/contact_retention.ts.
     kept: {
       bound: "1,000 for each seller, each at most 16 KiB; deleted ones while " +
-        "a product names them, and `SELLER_UNDO_DAYS` and a day longer",
+        "a product names them, and then for `SELLER_UNDO_DAYS` and a day",
     },
     onSellerRemoval: "first",
   },
