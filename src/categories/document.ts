@@ -458,17 +458,11 @@ class CategoriesReader {
     const known = KNOWN[name].attributes;
     for (const attribute of Object.keys(attributes)) {
       if (known.includes(attribute)) continue;
-      const near = known.length > 0 && nearestName(attribute, known);
-      const advice = near && isNear(attribute, near)
-        ? `did you mean "${near}"?`
-        : known.length > 0
-        ? `the known names are ${known.join(", ")}.`
-        : "leave it out.";
       this.#problem(
         `${path || "categories"}/@${attribute.slice(0, 100)}`,
         line,
         "unknown_attribute",
-        `is not known here; ${advice}`,
+        `is not known here; ${instead(attribute, known)}`,
       );
     }
     if (holdsText || trimSpace(text) === "") return;
@@ -481,16 +475,23 @@ class CategoriesReader {
   }
 
   #unknownElement(parent: Element, name: string, line: number): void {
-    const { item } = KNOWN[parent.name] ?? {};
+    const { attributes, item } = KNOWN[parent.name] ?? { attributes: [] };
     const shown = name.slice(0, 100);
-    this.#problem(
-      parent.path === "" ? shown : `${parent.path}/${shown}`,
-      line,
-      "unknown_element",
-      item === undefined
-        ? "is not allowed here; only text is."
-        : `is not known here; <${parent.name}> holds <${item}>.`,
-    );
+    const field = parent.path === "" ? shown : `${parent.path}/${shown}`;
+    const refuse = (message: string, pointer?: string) =>
+      this.#problem(field, line, "unknown_element", message, pointer);
+    if (item === undefined) return refuse("is not allowed here; only text is.");
+    if (!this.#isJson) {
+      return refuse(`is not known here; <${parent.name}> holds <${item}>.`);
+    }
+    // A list that was read has its name around it.
+    if (field === "categories") {
+      return refuse(
+        "is around the document; send what it holds alone.",
+        "/categories",
+      );
+    }
+    refuse(`is not known here; ${instead(shown, [...attributes, item])}`);
   }
 
   #problem(
@@ -498,6 +499,7 @@ class CategoriesReader {
     line: number,
     code: DetailCode,
     message: string,
+    pointer = pointerOf(field),
   ): void {
     if (this.#problems.length === DETAIL_LIMIT) {
       this.#more++;
@@ -510,9 +512,18 @@ class CategoriesReader {
       message: `${field} ${message}`,
     };
     this.#problems.push(
-      this.#isJson ? { ...detail, pointer: pointerOf(field) } : detail,
+      this.#isJson ? { ...detail, pointer } : detail,
     );
   }
+}
+
+/** What to write instead of an unknown name. */
+function instead(name: string, known: readonly string[]): string {
+  if (known.length === 0) return "leave it out.";
+  const near = nearestName(name, known);
+  return isNear(name, near)
+    ? `did you mean "${near}"?`
+    : `the known names are ${known.join(", ")}.`;
 }
 
 function newElement(

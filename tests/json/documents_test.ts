@@ -462,6 +462,37 @@ Deno.test("a small document in another form is recognized in the message", async
   );
 });
 
+Deno.test("unknown members of a list of categories are told with those that are known", async () => {
+  await using app = await boot({ config: { operatorKey: "op" } });
+  const reported = async (body: string) => {
+    const answer = await app.call("/operator_api/categories?dry_run=true", {
+      method: "PUT",
+      key: "op",
+      body,
+      headers: { "Content-Type": JSON_TYPE, Accept: JSON_TYPE },
+    });
+    const { error }: Refused = JSON.parse(answer.text);
+    const [{ pointer, message }] = error.details!;
+    return `${pointer} ${message}`;
+  };
+  assertEquals(
+    await reported('{"categories": {"closed": true, "category": []}}'),
+    "/categories categories is around the document; send what it holds alone.",
+  );
+  const rule = (members: string) =>
+    reported(`{"category": [{"name": "A", "rule": [{${members}}]}]}`);
+  assertEquals(
+    await rule('"field": "gtin", "requird": true'),
+    "/category/0/rule/0/requird category[1]/rule[1]/requird is not known " +
+      'here; did you mean "required"?',
+  );
+  assertEquals(
+    await rule('"field": "gtin", "required": true, "must": 1'),
+    "/category/0/rule/0/must category[1]/rule[1]/must is not known here; " +
+      "the known names are field, attribute, required, from, value.",
+  );
+});
+
 Deno.test("a member product beside products is refused in imports and uploads", async () => {
   await using app = await boot();
   const call = async (path: string, init?: RequestInit) => {
