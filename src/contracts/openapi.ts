@@ -153,8 +153,8 @@ class Components {
       };
       if (attribute.required) required.push(name);
     }
-    // Only in the description: generators rename the class of an object that
-    // may be null.
+    // The description alone says that null is accepted: for a type with null,
+    // generators rename the class.
     const isNullable = isText(content) ? content.empty : shape.empty;
     const object = {
       type: "object",
