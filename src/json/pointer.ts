@@ -49,11 +49,15 @@ export function withPointers(
 }
 
 /**
- * Replaces elements by names of members in a message, except in quoted text.
+ * Replaces elements by names of members in a message, and empty elements by
+ * members with null, except in quoted text.
  */
 function inJson(message: string): string {
   const at = message.lastIndexOf('"') + 1;
-  return message.slice(0, at) + message.slice(at).replace(/<(\w+)>/g, '"$1"');
+  const replaced = message.slice(at)
+    .replace(/<(\w+)>/g, '"$1"')
+    .replace(/(?:an empty )?<(\w+)\/>/g, '"$1": null');
+  return message.slice(0, at) + replaced;
 }
 
 /** Encodes a name as a token of a pointer. */

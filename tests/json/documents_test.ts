@@ -462,6 +462,25 @@ Deno.test("a small document in another form is recognized in the message", async
   );
 });
 
+Deno.test("a message about a sale says how JSON ends one", async () => {
+  await using app = await boot();
+  const reported = async (members: string) => {
+    const answer = await app.call("/seller_api/bulk_products?v=1.1", {
+      method: "POST",
+      body: `{"products": [{"sku": "A", "title": "T", "quantity": 1,
+        "price": {"amount": "149", "currency": "SEK"}, ${members}}]}`,
+      headers: { "Content-Type": JSON_TYPE, Accept: JSON_TYPE },
+    });
+    const { error }: Refused = JSON.parse(answer.text);
+    return error.details![0].message;
+  };
+  assertEquals(
+    await reported('"sale": {"price": "99"}'),
+    'sale/until is missing; a sale needs "price" and "until", and ' +
+      '"sale": null ends it.',
+  );
+});
+
 Deno.test("unknown members of a list of categories are told with those that are known", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const reported = async (body: string) => {
