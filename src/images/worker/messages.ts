@@ -48,8 +48,12 @@ export interface ImageProgress {
 export type UploadStep =
   & { lease: string }
   & (
-    /** The next bytes; the first ones begin the upload. */
-    | { step: "append"; piece: Uint8Array<ArrayBuffer> }
+    /**
+     * The next bytes; the first ones begin the upload. They are a buffer,
+     * because Deno 2.9.6 takes 30 ms to send 256 KiB as a `Uint8Array`, and
+     * 0.3 ms as a buffer that is transferred.
+     */
+    | { step: "append"; piece: ArrayBuffer }
     /** All bytes were sent. */
     | { step: "inspect" }
     /** Stores the inspected image. */

@@ -75,7 +75,8 @@ export class WorkerReceiver implements ImageReceiver {
     const ahead: Promise<UploadAnswer>[] = [];
     return {
       append: async (piece) => {
-        const taken = this.#ask({ lease, step: "append", piece }, abort);
+        const step = { lease, step: "append", piece: piece.buffer } as const;
+        const taken = this.#ask(step, abort);
         // Awaited later.
         taken.catch(() => {});
         ahead.push(taken);

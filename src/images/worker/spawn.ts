@@ -52,11 +52,18 @@ export function threadSpawner(
     worker.on("messageerror", (error: unknown) => died(String(error)));
     worker.on("exit", (code: number) => died(`it ended with code ${code}`));
     return {
-      post: (message) => worker.postMessage(message),
+      post: (message) => worker.postMessage(message, transferredIn(message)),
       terminate: () => void worker.terminate().catch(() => {}),
       ended: closed(port1),
     };
   };
+}
+
+/** The memory that the thread takes over with a message. */
+function transferredIn(message: ToImageWorker): ArrayBuffer[] {
+  return message.type === "upload" && message.step.step === "append"
+    ? [message.step.piece]
+    : [];
 }
 
 /** Resolves when the other end of a port is closed. */

@@ -106,7 +106,7 @@ async function carryOut(
   const { image, dropped } = upload;
   switch (step.step) {
     case "append":
-      image.append(step.piece);
+      image.append(new Uint8Array(step.piece));
       return { kind: "appended" };
     case "inspect":
       upload.accepted = image.inspect();
