@@ -26,6 +26,7 @@ import {
   type FieldValues,
   fieldValues,
   formerSkus,
+  IN_CURRENCY_OF_PRICE,
   sameValues,
   type UndoField,
   type UndoStep,
@@ -192,11 +193,36 @@ class Undoing {
       const present = fieldValues(values, field);
       if (sameValues(present, former)) continue;
       if (isAsLeft(present)) this.#restored.set(field, former);
+      // Not changed by the transaction, and recorded for its currency alone.
+      else if (isAsLeft(former)) continue;
       else {
         this.#conflict(field, `was changed since${nowIs(current, field)}.`);
       }
     }
+    this.#leaveOtherCurrency(current, fields);
     this.#leaveAvailability(current);
+  }
+
+  /** Keeps amounts that would be in another currency than they were. */
+  #leaveOtherCurrency(
+    current: Product,
+    fields: (UndoStep & { did: "update" })["fields"],
+  ): void {
+    const price = fields.find(({ field }) => field === "price");
+    // Records of earlier releases lack the price if it did not change.
+    if (price === undefined) return;
+    const { currency } = fieldsOf("price", price.former);
+    const next = this.#restored.has("price") ? currency : current.currency;
+    if (currency === next) return;
+    for (const field of IN_CURRENCY_OF_PRICE) {
+      if ((this.#restored.get(field)?.[0] ?? null) === null) continue;
+      this.#restored.delete(field);
+      this.#conflict(
+        field,
+        `cannot get its former value back, which is in ${currency}: price is ` +
+          `in ${next} now.`,
+      );
+    }
   }
 
   /** Keeps the availability if a later quantity has set it. */

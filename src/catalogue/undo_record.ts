@@ -38,6 +38,9 @@ const NULL = "\u0003";
 /** Marks the checksum of a long value. */
 const SUM = "\u0004";
 
+/** Fields whose amounts are in the currency of the price. */
+export const IN_CURRENCY_OF_PRICE = ["compare_at_price", "sale"] as const;
+
 /** A field together with its unit: a price is its amount and currency. */
 export type UndoField = ScalarField | ListField | typeof SALE;
 
@@ -121,13 +124,27 @@ function isContent(
   return isUntold && contentSum(known) === sum;
 }
 
-/** The changed columns in the form of the record. */
+/** The places of the fields that are in the currency of the price. */
+const IN_CURRENCY = IN_CURRENCY_OF_PRICE
+  .flatMap((field) => PLACES.get(field)!);
+
+/**
+ * The changed columns in the form of the record; with a former amount in the
+ * currency of the price, also the price, which may be unchanged.
+ */
 function formerValues(
   was: ProductFields,
   is: ProductFields,
-  changed: number,
+  changes: number,
 ): string {
   let text = "";
+  let changed = changes;
+  const hasAmount = IN_CURRENCY.some((place) =>
+    changes & 1 << place && columnValue(was, CONTENT[place]) !== null
+  );
+  if (hasAmount) {
+    for (const place of PLACES.get("price")!) changed |= 1 << place;
+  }
   for (const places of FIELDS) {
     if (!places.some((place) => changed & 1 << place)) continue;
     for (const place of places) {

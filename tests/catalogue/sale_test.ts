@@ -355,6 +355,38 @@ contract.test("an undo restores a replaced sale as its time says, and refuses a 
   );
 });
 
+contract.test("an undo restores no sale and no compare-at price in another currency", async () => {
+  await using app = await bootAt({ now: START });
+  await app.upload(product("A", "<compare_at_price>400</compare_at_price>"));
+  await attributes(app, sale("99", null, "2026-12-24"));
+  const ended = await attributes(app, "<sale/><compare_at_price/>");
+  await attributes(app, '<price currency="EUR">300</price>');
+  const id = textAt(ended.xml, "transaction_id");
+  const undo = (query = "") =>
+    app.call(`/seller_api/bulk_products/${id}/undo${query}`, {
+      method: "POST",
+    });
+  assertEquals(
+    detailsOf(await undo()).map(({ field, code }) => `${field} ${code}`),
+    ["compare_at_price changed_since", "sale changed_since"],
+  );
+  assertEquals((await undo("?changed=keep")).status, 200);
+  const names = (await find(app)).children.map(({ name }) => name);
+  assertEquals(names.includes("sale"), false);
+  assertEquals(names.includes("compare_at_price"), false);
+
+  await attributes(app, '<price currency="SEK">200</price>');
+  await attributes(app, sale("99", null, "2026-12-24"));
+  const again = await attributes(app, "<sale/>");
+  await attributes(app, '<price currency="SEK">150</price>');
+  const answer = await app.call(
+    `/seller_api/bulk_products/${textAt(again.xml, "transaction_id")}/undo`,
+    { method: "POST" },
+  );
+  assertEquals(answer.status, 200, answer.text);
+  assertEquals(shown(await find(app)).slice(0, 2), "on");
+});
+
 contract.test("the begin of a sale between the check of an upload and its undo is no change by someone else", async () => {
   const time = { now: START };
   await using app = await bootAt(time);
