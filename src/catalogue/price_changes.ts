@@ -235,7 +235,9 @@ function writeLine({ currency, price, until }: FormerPrice): string {
 
 /** The former price in the line at `start`, and the end of the line. */
 function readLine(lines: string, start: number): FormerPrice & { end: number } {
-  const end = lines.indexOf("\n", start);
+  const newline = lines.indexOf("\n", start);
+  // Damaged text has no end of line; without an end, a reader would never stop.
+  const end = newline < 0 ? lines.length : newline;
   const priceAt = lines.indexOf(" ", start) + 1;
   const untilAt = lines.indexOf(" ", priceAt) + 1;
   return {

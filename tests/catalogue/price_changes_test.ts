@@ -25,6 +25,13 @@ import { bothForms, contract } from "../support/forms.ts";
 /** The night in which clocks in Europe are set forward. */
 const START = Date.UTC(2026, 2, 28, 22, 30);
 
+Deno.test("a damaged history of prices has an end", () => {
+  for (const former_prices of ["SEK 5 9", "damaged", " ", "SEK 5 9\nSEK"]) {
+    const shown = lowestPrice({ currency: "EUR", former_prices });
+    assertEquals(shown, null, former_prices);
+  }
+});
+
 async function bootAt(time: { now: number }): Promise<TestApp> {
   const clock: Clock = { ...systemClock, now: () => time.now };
   return await boot({
