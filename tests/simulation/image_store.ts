@@ -143,8 +143,12 @@ export class SimulatedStore {
     }
   }
 
+  /** Whether images have been lost with the whole folder or bucket. */
+  wasEmptied = false;
+
   /** Replaces the folder or bucket by an empty one. */
   empty(): void {
+    this.wasEmptied = true;
     this.files.clear();
     this.#isUnmarked = this.#kind === "folder";
   }

@@ -76,6 +76,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [652001620, "a body that took too long arrived after the stop"],
     [650000078, "a delivery ended between two reads of a list"],
     [650000013, "a counter did not have the bytes of copied imports"],
+    [661000244, "an uploaded picture was lost with the image store"],
     [660000004, "a large picture was complete before its end"],
     [660000112, "a sale was taken back when its upload was deleted"],
     [655000198, "a check of health waited for many undos tenfold"],

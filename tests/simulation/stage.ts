@@ -225,6 +225,10 @@ export class SimulatedStage implements Stage, Disposable {
     return this.#fetches.stored;
   }
 
+  hasLostImages(): boolean {
+    return this.#store.wasEmptied;
+  }
+
   imageStored(mostMs: number): Promise<void> {
     return new Promise((resolve) => {
       const { awaiting } = this.#fetches;

@@ -122,12 +122,18 @@ export class PictureClient implements Actor {
       if (reply === null) return;
       hold(reply.status === 200, "true", "its product is there", reply.text);
       hold(
-        reply.text.includes(path) && /status="stored"/.test(reply.text),
+        reply.text.includes(path) && this.#isShown(reply.text),
         "true",
         `${sku} shows the picture that it names`,
         reply.text,
       );
     }
+  }
+
+  /** Nothing but the seller can replace a picture that the store has lost. */
+  #isShown(text: string): boolean {
+    return /status="stored"/.test(text) ||
+      this.#scene.stage.hasLostImages() && text.includes("image_removed");
   }
 
   /** Null if the seller is removed meanwhile. */

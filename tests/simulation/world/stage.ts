@@ -83,6 +83,8 @@ export interface Stage {
   doubles(): readonly { url: string; at: number }[];
   /** Images that a worker has reported as stored. */
   storedImages(): readonly { id: string; process: string; at: number }[];
+  /** Whether the image store has lost all its images. */
+  hasLostImages(): boolean;
   /** Resolves when a worker reports another stored image, or after `mostMs`. */
   imageStored(mostMs: number): Promise<void>;
   /** Finished portions of maintenance jobs, in order. */
