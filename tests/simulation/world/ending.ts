@@ -421,6 +421,9 @@ export class Ending {
       const fate = fateOf(image.text);
       hold(
         status === fate || (isTight && status === "failed") ||
+          // Nothing but the seller can replace an uploaded picture.
+          (this.#scene.stage.hasLostImages() &&
+            valueOf(image, "@code") === "image_removed") ||
           (this.#scene.trouble.since("network", 0) && status !== "pending"),
         "true",
         `the image ${image.text} is ${fate} when all is over`,
