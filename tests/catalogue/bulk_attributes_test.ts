@@ -18,7 +18,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { inTime } from "../support/clock.ts";
+import { inTime, until } from "../support/clock.ts";
 import { fieldsText, readAll, valueOf } from "../support/read_out.ts";
 import { bothForms, contract, isInJson } from "../support/forms.ts";
 
@@ -298,18 +298,22 @@ Deno.test("short products count by their parsed size, until the answer", async (
   await app.upload(full("A"));
   const fields = `<quantity>5</quantity>${" ".repeat(20_000)}`;
   isHeld = true;
-  const answers = Array.from(
-    { length: 10 },
-    () => post(app, row("A", fields)),
-  );
-  const first = await inTime(Promise.race(answers), "a refusal");
-  assertEquals([first.status, codeOf(first)], [503, "unavailable"]);
-  commits.resolve();
-  const statuses = (await Promise.all(answers)).map(({ status }) => status);
   // The seller may use a quarter of the budget. A request takes three times its
   // bytes, and three times ten times that for its rows.
-  const stored = statuses.filter((status) => status === 200);
   const most = Math.floor(3_000_000 / (3 * 11 * 20_100));
+  let refused = 0;
+  const answers = Array.from({ length: 10 }, async () => {
+    const answer = await post(app, row("A", fields));
+    if (answer.status !== 200) refused++;
+    return answer;
+  });
+  const first = await inTime(Promise.race(answers), "a refusal");
+  assertEquals([first.status, codeOf(first)], [503, "unavailable"]);
+  // The others must have arrived before a stored one makes room.
+  await until(() => refused >= answers.length - most, "the other refusals");
+  commits.resolve();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  const stored = statuses.filter((status) => status === 200);
   // Fewer are stored while the bodies of refused requests still count, which
   // they do until they are read.
   assert(
