@@ -25,8 +25,15 @@ import {
   trimSpace,
 } from "../lib/values.ts";
 import type { XmlElement } from "../xml/decode.ts";
-import { inAnyOrder, maybe, one, text } from "../xml/shapes.ts";
-import { readField, readFields } from "../xml/small_document.ts";
+import {
+  inAnyOrder,
+  maybe,
+  NAME_OF_PATH,
+  one,
+  readOnly,
+  text,
+} from "../xml/shapes.ts";
+import { checkName, readField, readFields } from "../xml/small_document.ts";
 import { CONTACT_FIELDS, SCALAR_RULES, type ScalarField } from "./fields.ts";
 import type { ProductPatch } from "./product.ts";
 
@@ -68,7 +75,7 @@ export const CONTACT_PARTS = [
 
 export const CONTACT = {
   name: "contact",
-  shape: inAnyOrder(...CONTACT_PARTS),
+  shape: inAnyOrder(NAME_OF_PATH, readOnly("updated_at"), ...CONTACT_PARTS),
 };
 
 /** What a seller stores of a contact; optional texts are missing. */
@@ -120,16 +127,20 @@ const OPTIONAL: ReadonlySet<string> = new Set(
   CONTACT_PARTS.filter(({ min }) => min === 0).map(({ name }) => name),
 );
 
-/** Reads `<contact>`. Throws 422 with everything that is wrong. */
-export function readContact(root: XmlElement): Contact {
+/**
+ * Reads `<contact>`, which is stored under `name`. Throws 422 with everything
+ * that is wrong.
+ */
+export function readContact(root: XmlElement, name: string): Contact {
   const { fields, details } = readFields(root, CONTACT);
+  checkName(fields.get("name"), name, details);
   const contact: Partial<Record<Part, string>> = {};
-  for (const name of PART_NAMES) {
-    const sent = fields.get(name);
+  for (const part of PART_NAMES) {
+    const sent = fields.get(part);
     const isSent = sent !== undefined && trimSpace(sent.text) !== "";
-    if (OPTIONAL.has(name) && !isSent) continue;
-    const value = readField(name, sent, READERS[name], details, root.line);
-    if (value !== undefined) contact[name] = value;
+    if (OPTIONAL.has(part) && !isSent) continue;
+    const value = readField(part, sent, READERS[part], details, root.line);
+    if (value !== undefined) contact[part] = value;
   }
   if (!reachable(fields, contact)) details.push(unreachable(root));
   if (details.length > 0) throw recordInvalid(details);

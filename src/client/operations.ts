@@ -416,6 +416,12 @@ export interface CreateWebhookInput {
     url: string;
     /** format of deliveries; xml by default */
     format?: "xml" | "json";
+    /** only in answers; ignored in requests */
+    disabled_at?: unknown;
+    /** only in answers; ignored in requests */
+    failing_since?: unknown;
+    /** only in answers; ignored in requests */
+    last_error?: unknown;
   } | Encoded;
 }
 
@@ -578,6 +584,10 @@ export interface PutContactInput {
   name: string;
   /** or a document that is encoded already */
   contact: {
+    /** the name in the path; may be left out */
+    name?: string;
+    /** only in answers; ignored in requests */
+    updated_at?: unknown;
     /** the name or trade name */
     company: string;
     /** with the number */
@@ -631,6 +641,10 @@ export interface PutMappingInput {
   name: string;
   /** or a document that is encoded already */
   mapping: {
+    /** the name in the path; may be left out */
+    name?: string;
+    /** only in answers; ignored in requests */
+    updated_at?: unknown;
     /** the columns, each by its name in the table */
     columns: MappedColumn[];
     /** values for all rows */
@@ -1058,6 +1072,8 @@ export interface PutTriggerInput {
   trigger_name: Trigger;
   /** or a document that is encoded already */
   trigger: {
+    /** the name in the path; may be left out */
+    name?: string;
     /** when the trigger is sent, and what its data mean */
     about?: string | null;
     /** an example of the event's data */

@@ -45,6 +45,7 @@ import {
   maybe,
   named,
   one,
+  READ_ONLY,
   type Root,
   type Shape,
   STRING,
@@ -112,9 +113,6 @@ function unitAttribute(unit: UnitRule, required: boolean): Attribute {
 function lineForm(max: number): TextForm {
   return { kind: "line", max };
 }
-
-/** The description of XML attributes that only the service sets. */
-const READ_ONLY = "only in answers; ignored in requests";
 
 function readOnly(names: readonly string[]): Record<string, Attribute> {
   const attribute: Attribute = { form: { kind: "string" }, about: READ_ONLY };

@@ -13,10 +13,12 @@ import {
   inAnyOrder,
   listedIn,
   many,
+  NAME_OF_PATH,
   one,
+  readOnly,
   type Shape,
 } from "../xml/shapes.ts";
-import { readFields, textBeside } from "../xml/small_document.ts";
+import { checkName, readFields, textBeside } from "../xml/small_document.ts";
 import { lockForCounting, requireActive } from "./access.ts";
 import { isName, NAME_RULE } from "./names.ts";
 import type { Caller, Seller } from "./seller.ts";
@@ -64,7 +66,7 @@ export const MAPPING_PARTS = [
 
 export const MAPPING = {
   name: "mapping",
-  shape: inAnyOrder(...MAPPING_PARTS),
+  shape: inAnyOrder(NAME_OF_PATH, readOnly("updated_at"), ...MAPPING_PARTS),
 };
 
 /**
@@ -95,9 +97,13 @@ export interface NamedMapping extends Mapping {
 
 const [COLUMNS, VALUES] = MAPPING_PARTS;
 
-/** Reads `<mapping>`. Throws 422 with everything that is wrong. */
-export function readMapping(root: XmlElement): Mapping {
+/**
+ * Reads `<mapping>`, which is stored under `name`. Throws 422 with everything
+ * that is wrong.
+ */
+export function readMapping(root: XmlElement, name: string): Mapping {
   const { fields, details } = readFields(root, MAPPING);
+  checkName(fields.get("name"), name, details);
   const entries = ({ name: list, shape }: typeof MAPPING_PARTS[number]) => {
     const { name: item, shape: { attributes } } = listedIn(shape)!.items;
     const sent = fields.get(list as keyof Mapping);
@@ -215,9 +221,10 @@ async function writeMapping(
     `INSERT INTO mappings (seller_no, name, updated_at, content)
      VALUES (?, ?, ?, ?)
      ON CONFLICT (seller_no, name) DO UPDATE SET
-       updated_at = excluded.updated_at, content = excluded.content`,
+       updated_at = excluded.updated_at, content = excluded.content
+     WHERE mappings.content <> excluded.content`,
     [sellerNo, name, tx.now(), JSON.stringify(mapping)],
-    1,
+    "any",
   );
   const row = await tx.get<{ n: number }>(
     "SELECT COUNT(*) AS n FROM mappings WHERE seller_no = ?",

@@ -10,7 +10,14 @@ import { type Outbound, OutboundError } from "../net/outbound.ts";
 import type { Services } from "../services.ts";
 import { putWebhook } from "./webhook_rows.ts";
 import type { XmlElement } from "../xml/decode.ts";
-import { inAnyOrder, maybe, one, STRING, word } from "../xml/shapes.ts";
+import {
+  inAnyOrder,
+  maybe,
+  one,
+  readOnly,
+  STRING,
+  word,
+} from "../xml/shapes.ts";
 import { readField, readFields } from "../xml/small_document.ts";
 import { TRIGGERS } from "./trigger.ts";
 
@@ -24,6 +31,9 @@ export const WEBHOOK = {
       word(WEBHOOK_FORMATS),
       "format of deliveries; xml by default",
     ),
+    readOnly("disabled_at"),
+    readOnly("failing_since"),
+    readOnly("last_error"),
   ),
 };
 

@@ -8,8 +8,8 @@ import { textReader, trimSpace } from "../lib/values.ts";
 import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
 import type { XmlElement } from "../xml/decode.ts";
-import { ANY, inAnyOrder, maybe, text } from "../xml/shapes.ts";
-import { readField, readFields } from "../xml/small_document.ts";
+import { ANY, inAnyOrder, maybe, NAME_OF_PATH, text } from "../xml/shapes.ts";
+import { checkName, readField, readFields } from "../xml/small_document.ts";
 import type { EventData } from "./event.ts";
 import { dataIn } from "./event_document.ts";
 import { type Trigger, TRIGGER_EXAMPLES, TRIGGERS } from "./trigger.ts";
@@ -20,6 +20,7 @@ export const MEANING_BYTES = 64 * 1_024;
 export const MEANING = {
   name: "trigger",
   shape: inAnyOrder(
+    NAME_OF_PATH,
     maybe(
       "about",
       text({ kind: "text", max: ABOUT_LENGTH, empty: true }),
@@ -43,9 +44,14 @@ export interface TriggerMeaning {
   isOwn: boolean;
 }
 
-/** Reads `<trigger>`. Throws 422 with every problem. */
-export function readMeaning(root: XmlElement, bytes: Uint8Array): PutMeaning {
+/** Reads the `<trigger>` of this name. Throws 422 with every problem. */
+export function readMeaning(
+  root: XmlElement,
+  bytes: Uint8Array,
+  trigger: Trigger,
+): PutMeaning {
   const { fields, details } = readFields(root, MEANING);
+  checkName(fields.get("name"), trigger, details);
   const about = readAbout(fields.get("about"), details);
   const sent = fields.get("example");
   if (details.length > 0) throw recordInvalid(details);

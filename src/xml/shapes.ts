@@ -209,6 +209,26 @@ export const UUID = text({ kind: "uuid" });
 /** Any elements, and text between them. */
 export const ANY = text<XmlNode>({ kind: "any" });
 
+/** The description of what only the service sets. */
+export const READ_ONLY = "only in answers; ignored in requests";
+
+/**
+ * An element that only the service sets: a request may have it, so that an
+ * answer can be sent back.
+ */
+export function readOnly<N extends string>(
+  name: N,
+): Child<{ [K in N]?: XmlNode }> {
+  return maybe(name, ANY, READ_ONLY);
+}
+
+/** The name in a document whose path has the same name. */
+export const NAME_OF_PATH = maybe(
+  "name",
+  STRING,
+  "the name in the path; may be left out",
+);
+
 export function word<const W extends string>(words: readonly W[]): Shape<W> {
   return text<W>({ kind: "word", words });
 }

@@ -1,7 +1,7 @@
 /** Reads a small document: a root with one element for each field. */
 import { type Detail, fieldDetail, recordInvalid } from "../lib/errors.ts";
 import { isNear, nearestName } from "../lib/nearest_name.ts";
-import { type ReadResult, trimSpace } from "../lib/values.ts";
+import { quote, type ReadResult, trimSpace } from "../lib/values.ts";
 import { otherRootMessage } from "./other_formats.ts";
 import type { XmlElement } from "./decode.ts";
 import {
@@ -95,6 +95,24 @@ export function readField<T>(
   if ("value" in result) return result.value;
   const place = { line: sent?.line ?? line };
   details.push(fieldDetail({ field, ...result.problem }, place));
+}
+
+/**
+ * Adds a problem to `details` if the name in a document is not the one in the
+ * path.
+ */
+export function checkName(
+  sent: XmlElement | undefined,
+  nameOfPath: string,
+  details: Detail[],
+): void {
+  const name = trimSpace(sent?.text ?? "");
+  const wanted = trimSpace(nameOfPath);
+  if (sent === undefined || name === wanted) return;
+  const message = `is ${quote(name)}, and the path has ${quote(wanted)}; ` +
+    "send the name of the path, or leave it out.";
+  const problem = { field: sent.name, code: "not_allowed", message } as const;
+  details.push(fieldDetail(problem, { line: sent.line }));
 }
 
 /**

@@ -39,7 +39,8 @@ export const putContact = endpoint({
   sends: { root: "contact", example: CONTACT_EXAMPLE },
   answers: ["success"],
 }, async ({ services, seller, params, document }) => {
-  const contact = readContact(await document(SMALL_DOCUMENT_BYTES));
+  const root = await document(SMALL_DOCUMENT_BYTES);
+  const contact = readContact(root, params.name);
   await storeContact(services, seller, params.name, contact);
   return { xml: { success: true } };
 });

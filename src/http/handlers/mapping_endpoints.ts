@@ -25,7 +25,7 @@ export const putMapping = endpoint({
   sends: { root: "mapping", example: MAPPING_EXAMPLE },
   answers: ["success"],
 }, async ({ services, seller, params, document }) => {
-  const mapping = readMapping(await document(MAPPING_BYTES));
+  const mapping = readMapping(await document(MAPPING_BYTES), params.name);
   await storeMapping(services, seller, params.name, mapping);
   return { xml: { success: true } };
 });

@@ -34,7 +34,7 @@ export const putTrigger = endpoint({
     throw notFound("trigger", nearestName(trigger, TRIGGERS));
   }
   const bytes = await body(MEANING_BYTES);
-  const meaning = readMeaning(parse(bytes, EVENT_LIMITS), bytes);
+  const meaning = readMeaning(parse(bytes, EVENT_LIMITS), bytes, trigger);
   await putMeaning(services, { who, trigger, meaning });
   return { xml: { success: true } };
 });
