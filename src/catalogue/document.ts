@@ -43,8 +43,8 @@ import {
   type BeginReading,
   type BlockDone,
   readXml,
-  readXmlInPieces,
-  type TakePiece,
+  readXmlInSteps,
+  type TakeStep,
 } from "../xml/decode.ts";
 import {
   type Kind,
@@ -137,7 +137,7 @@ const READ_AT_ONCE = 512 * 1024;
 /** Like `decodeProducts`, in pieces of a few milliseconds. */
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
-  take: TakePiece,
+  take: TakeStep,
   { done, begin, limits: wanted, ...options }: DecodingOptions = {},
 ): Promise<ProductsDocument> {
   const decoder = new Decoder(options);
@@ -148,7 +148,7 @@ export async function decodeProductsInPieces(
   const readAll = () => Promise.try(readXml, blocks, decoder, reading);
   if (size <= LIGHT) await readAll();
   else if (size <= READ_AT_ONCE) await take(readAll);
-  else await readXmlInPieces(blocks, decoder, take, reading);
+  else await readXmlInSteps(blocks, decoder, take, reading);
   while (decoder.lacksSuggestions) {
     await take(() => Promise.try(() => decoder.suggestSome()));
   }

@@ -15,7 +15,7 @@ import {
   type ProductContent,
   TIED_FIELDS,
 } from "./product.ts";
-import { afterPriceChange } from "./asked_prices.ts";
+import { afterPriceChange } from "./current_price.ts";
 import { FORMER_FIELDS } from "./former.ts";
 import {
   type ChangedBy,
@@ -544,7 +544,7 @@ const GROUP_BITS = CONTENT.map((column) =>
 );
 
 /**
- * The bits of the columns whose change can change the asked price; see
+ * The bits of the columns whose change can change the current price; see
  * `differences`.
  */
 const PRICE_BITS = 1 << CONTENT.indexOf("price") |

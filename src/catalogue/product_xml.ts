@@ -7,7 +7,7 @@ import { type Contact, contactIn } from "./contact.ts";
 import { CONTACT_FIELDS, type ProductImage } from "./fields.ts";
 import { fieldNodes, scalarNodes } from "./field_nodes.ts";
 import { type Former, FORMER_FIELDS } from "./former.ts";
-import { afterSaleSteps } from "./asked_prices.ts";
+import { afterSaleSteps } from "./current_price.ts";
 import { LOWEST_PRICE_DAYS, lowestPrice } from "./price_changes.ts";
 import type { Product } from "./product.ts";
 import { reviewOf } from "./review.ts";

@@ -12,7 +12,7 @@ import {
 } from "../database/db.ts";
 import { ofWaitingSellers } from "../jobs/lease_queue.ts";
 import { rowsOf } from "../jobs/queues.ts";
-import { afterSaleSteps } from "./asked_prices.ts";
+import { afterSaleSteps } from "./current_price.ts";
 import {
   insertPriceRows,
   lastChangeAt,

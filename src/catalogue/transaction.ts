@@ -14,7 +14,7 @@ export type ProductResult = PlannedResult | "deleted" | "refused";
 
 export type ProductCounts = Record<ProductResult, number>;
 
-export const NO_PRODUCTS: Readonly<ProductCounts> = {
+export const NO_PRODUCT_COUNTS: Readonly<ProductCounts> = {
   created: 0,
   updated: 0,
   unchanged: 0,
@@ -28,7 +28,7 @@ export type ImageCounts = Record<
   number
 >;
 
-export const NO_IMAGES: Readonly<ImageCounts> = {
+export const NO_IMAGE_COUNTS: Readonly<ImageCounts> = {
   pending: 0,
   stored: 0,
   reused: 0,
@@ -92,7 +92,7 @@ export function transactionStatus(
 export function countResults(
   products: readonly { result: ProductResult }[],
 ): ProductCounts {
-  const counts = { ...NO_PRODUCTS };
+  const counts = { ...NO_PRODUCT_COUNTS };
   for (const { result } of products) counts[result]++;
   return counts;
 }

@@ -1,8 +1,8 @@
 /** Rows of `transactions`. */
 import {
   type ImageCounts,
-  NO_IMAGES,
-  NO_PRODUCTS,
+  NO_IMAGE_COUNTS,
+  NO_PRODUCT_COUNTS,
   type ProductCounts,
   type ProductResult,
   type Transaction,
@@ -20,8 +20,8 @@ import {
 import { where } from "../database/where.ts";
 import { notFound } from "../lib/errors.ts";
 
-const PRODUCT_COLUMNS = columnsOf("products", NO_PRODUCTS);
-const IMAGE_COLUMNS = columnsOf("images", NO_IMAGES);
+const PRODUCT_COLUMNS = columnsOf("products", NO_PRODUCT_COUNTS);
+const IMAGE_COLUMNS = columnsOf("images", NO_IMAGE_COUNTS);
 
 /** The column of each count. */
 function columnsOf(prefix: string, counts: Readonly<Record<string, number>>) {

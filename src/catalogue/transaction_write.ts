@@ -24,7 +24,7 @@ import type { RefusedProducts } from "./refused_products.ts";
 import { insertRefusedProducts } from "./refused_product_rows.ts";
 import {
   countResults,
-  NO_IMAGES,
+  NO_IMAGE_COUNTS,
   type ProductCounts,
   type ProductResult,
   type TransactionResult,
@@ -124,7 +124,7 @@ export async function writeTransaction(
       created_at: now,
       finished_at: pending === 0 ? now : null,
       products: counts,
-      images: { ...NO_IMAGES, pending, reused },
+      images: { ...NO_IMAGE_COUNTS, pending, reused },
       undoes,
       import_id: importId,
       name: write.name,

@@ -20,7 +20,7 @@ import {
 } from "../lib/errors.ts";
 import { isNear, nearestName } from "../lib/nearest_name.ts";
 import { quote, readDate, type ReadResult, trimSpace } from "../lib/values.ts";
-import { readXmlInPieces, type TakePiece, XML } from "../xml/decode.ts";
+import { readXmlInSteps, type TakeStep, XML } from "../xml/decode.ts";
 import { type Kind, XML_LIMITS, type XmlAttributes } from "../xml/handlers.ts";
 import { otherRootMessage } from "../xml/other_formats.ts";
 import {
@@ -140,14 +140,14 @@ const LIMITS = {
 export async function readCategories(
   blocks: Uint8Array[],
   form: "xml" | "json",
-  take: TakePiece,
+  take: TakeStep,
 ): Promise<NewList> {
   const reader = new CategoriesReader(form);
   const begin = form === "xml" ? XML : jsonOf({
     name: CATEGORIES.name,
     shape: asElements(CATEGORIES.shape),
   });
-  await readXmlInPieces(blocks, reader, take, { limits: LIMITS, begin });
+  await readXmlInSteps(blocks, reader, take, { limits: LIMITS, begin });
   return reader.finish();
 }
 

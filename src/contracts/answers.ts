@@ -4,7 +4,7 @@ import { DISKS } from "../monitoring/disk_watch.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../lib/errors.ts";
 import {
-  NO_PRODUCTS,
+  NO_PRODUCT_COUNTS,
   type ProductResult,
   TRANSACTION_STATUSES,
 } from "../catalogue/transaction.ts";
@@ -101,7 +101,7 @@ const MADE_BY = maybe(
   "the key that sent the request",
 );
 
-const COUNTERS = [
+const TRANSACTION_PROGRESS = [
   one("transaction_id", UUID),
   one(
     "status",
@@ -190,7 +190,7 @@ const RESULT = named(
   "result",
   maybe("id", UUID, "left out for a refused product"),
   maybe("sku", STRING, "left out if a refused product has none"),
-  one("result", word(Object.keys(NO_PRODUCTS) as ProductResult[])),
+  one("result", word(Object.keys(NO_PRODUCT_COUNTS) as ProductResult[])),
   many(
     "image",
     UNSETTLED_IMAGE,
@@ -201,7 +201,7 @@ const RESULT = named(
 
 const TRANSACTION = named(
   "transaction",
-  ...COUNTERS,
+  ...TRANSACTION_PROGRESS,
   maybe("warnings", WARNINGS, `${OF_RULES}; not in lists`),
   maybe(
     "results",
@@ -289,7 +289,7 @@ const CHECKED_PRODUCT = named(
   "checked_product",
   maybe("id", UUID, "left out for a new product"),
   maybe("sku", STRING, "left out if a refused product has none"),
-  one("result", word(Object.keys(NO_PRODUCTS) as ProductResult[])),
+  one("result", word(Object.keys(NO_PRODUCT_COUNTS) as ProductResult[])),
   maybe("former", FORMER, WITH_FORMER),
 );
 
@@ -807,7 +807,7 @@ export type Answer<A extends AnswerName> = A extends AnswerName
   ? Elements<typeof ANSWERS[A]>
   : never;
 
-export type ProgressNode = Elements<typeof COUNTERS>;
+export type ProgressNode = Elements<typeof TRANSACTION_PROGRESS>;
 export type ImportNode = Written<typeof IMPORT>;
 export type ImportResultNode = Written<typeof IMPORT_RESULT>;
 export type CheckedProductNode = Written<typeof CHECKED_PRODUCT>;

@@ -304,11 +304,11 @@ const SENT_ATTRIBUTES: Shape<XmlNode> = {
  * XML attributes that answers may have: the seller, for operators; the time of
  * deletion, for a deleted product.
  */
-const OWNED = readOnly(["seller", "seller_id", "deleted_at"]);
+const SELLER_AND_DELETION = readOnly(["seller", "seller_id", "deleted_at"]);
 
 export const READ_PRODUCT = product(
   "read_product",
-  OWNED,
+  SELLER_AND_DELETION,
   one("id", UUID),
   "read",
 );
@@ -319,7 +319,7 @@ export const READ_PRODUCT = product(
  */
 export const FOLLOWED_PRODUCT = product(
   "followed_product",
-  OWNED,
+  SELLER_AND_DELETION,
   one("id", UUID),
   "feed",
 );

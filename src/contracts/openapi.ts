@@ -126,15 +126,15 @@ class Components {
   /** `name`: the element's name. */
   shape(shape: Shape, name = ""): Json {
     const { type } = shape;
-    if (type === undefined) return this.#written(shape, name);
+    if (type === undefined) return this.#schemaOf(shape, name);
     if (!(type in this.schemas)) {
       this.schemas[type] = {};
-      this.schemas[type] = this.#written(shape, name);
+      this.schemas[type] = this.#schemaOf(shape, name);
     }
     return { $ref: `#/components/schemas/${type}` };
   }
 
-  #written(shape: Shape, name: string): Json {
+  #schemaOf(shape: Shape, name: string): Json {
     const { content, textName = TEXT_NAME, orText, plain } = shape;
     const properties: Json = {};
     const required: string[] = [];
@@ -318,7 +318,7 @@ function answerHeaders(endpoint: Endpoint): Json {
   return headers(endpoint, ...more);
 }
 
-function answerObject(endpoint: Endpoint, components: Components): Json {
+function successes(endpoint: Endpoint, components: Components): Json {
   const { answers, example: own, title, streams } = endpoint;
   if (answers === null) {
     return {
@@ -496,7 +496,7 @@ function operation(endpoint: Endpoint, components: Components): Json {
       },
     }),
     responses: {
-      ...answerObject(endpoint, components),
+      ...successes(endpoint, components),
       ...failures(endpoint, components),
     },
   };

@@ -6,8 +6,8 @@
  * are bounded.
  *
  * Like the XML reader, it keeps a window of the document and reports long texts
- * in pieces. `JSON.parse` would need the whole document in one piece, and
- * reports neither lines nor duplicates.
+ * in chunks. `JSON.parse` would need the whole document at once, and reports
+ * neither lines nor duplicates.
  */
 import {
   childrenOf,
@@ -149,17 +149,17 @@ class JsonReader extends JsonTokens {
     this.#textLength = 0;
   }
 
-  protected override partOfText(part: string): void {
+  protected override textChunk(chunk: string): void {
     switch (this.#target) {
       case Target.Element:
-        return this.handlers.text(part);
+        return this.handlers.text(chunk);
       case Target.Nowhere:
       case Target.ElementWithoutText:
         return;
     }
-    this.#textLength += part.length;
+    this.#textLength += chunk.length;
     this.#checkLength(this.#textLength);
-    this.#text.append(part);
+    this.#text.append(chunk);
   }
 
   protected override endText(): void {
@@ -250,7 +250,7 @@ class JsonReader extends JsonTokens {
     return isSent ? Target.Attribute : Target.Nowhere;
   }
 
-  /** Reports the text of a value, unless it was already reported in pieces. */
+  /** Reports the text of a value, unless it was already reported in chunks. */
   #deliver(text: string | null): void {
     switch (this.#target) {
       case Target.Element:

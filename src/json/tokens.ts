@@ -23,8 +23,8 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Characters of a string that stand for themselves. */
-const USUAL = /[ !#-[\]-\uffff]*/y;
+/** Characters that a string may contain without an escape. */
+const PLAIN = /[ !#-[\]-\uffff]*/y;
 /** The rest of a string, with its closing quote. */
 const REST_OF_STRING = /[^"\\]*(?:\\[^][^"\\]*)*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -55,10 +55,10 @@ export abstract class JsonTokens extends WindowReader {
     "The body is empty; a JSON document is expected.";
   protected override readonly errorAt = malformedJson;
   #next = Next.Value;
-  /** Whether the window has only a part of the current text. */
+  /** Whether the window begins inside a string. */
   #inText = false;
-  /** The last string, if it has no escapes. */
-  #usual: string | null = null;
+  /** The last string, if it needs no decoding; null otherwise. */
+  #plainString: string | null = null;
 
   /** The innermost open object or array. */
   protected abstract readonly frame: { readonly isArray: boolean } | null;
@@ -70,9 +70,9 @@ export abstract class JsonTokens extends WindowReader {
   /** A string, a boolean or null. */
   protected abstract scalar(kind: Kind, at: number, text: string | null): void;
   protected abstract number(at: number, text: string, value: number): void;
-  /** A string that is reported in parts. */
+  /** A string that is reported in chunks. */
   protected abstract beginText(at: number): void;
-  protected abstract partOfText(part: string): void;
+  protected abstract textChunk(chunk: string): void;
   protected abstract endText(): void;
 
   override *read(): Generator<void, void> {
@@ -86,7 +86,7 @@ export abstract class JsonTokens extends WindowReader {
   }
 
   protected override token(start: number): number {
-    if (this.#inText) return this.#partOfText(start);
+    if (this.#inText) return this.#readChunk(start);
     let at = start;
     let code = this.window.charCodeAt(at);
     while (code === SPACE || code === LINE_FEED || code === TAB) {
@@ -206,8 +206,8 @@ export abstract class JsonTokens extends WindowReader {
   #string(at: number): number {
     const end = this.#stringEnd(at + 1);
     if (end === -1) {
-      // More is needed first, because `beginText` must know whether the text is
-      // empty.
+      // `beginText` must not be called for an empty string, so the next
+      // character is needed.
       if (at + 1 === this.window.length && !this.isLast) throw INCOMPLETE;
       this.beginText(at);
       this.#inText = true;
@@ -226,8 +226,8 @@ export abstract class JsonTokens extends WindowReader {
     const raw = window.slice(start, quote);
     const isEscaped = raw.includes("\\");
     // The source has refused all other control characters.
-    const isUsual = !isEscaped && !raw.includes("\n") && !raw.includes("\t");
-    this.#usual = isUsual ? raw : null;
+    const isPlain = !isEscaped && !raw.includes("\n") && !raw.includes("\t");
+    this.#plainString = isPlain ? raw : null;
     if (!isEscaped) return quote;
     REST_OF_STRING.lastIndex = start;
     return REST_OF_STRING.test(window) ? REST_OF_STRING.lastIndex - 1 : -1;
@@ -235,16 +235,17 @@ export abstract class JsonTokens extends WindowReader {
 
   /** The text of the string whose end was found last, at `end`. */
   #unescaped(start: number, end: number): string {
-    if (this.#usual !== null) return this.#usual;
+    if (this.#plainString !== null) return this.#plainString;
     const raw = this.window.slice(start, end);
     const text = parsedString(raw);
     if (text !== null) return text;
-    for (let at = start; at < end;) at = this.#piece(at, () => {});
+    // Throws at the place of the first invalid character or escape.
+    for (let at = start; at < end;) at = this.#readRun(at, () => {});
     throw this.malformed("The string is not valid JSON.", start);
   }
 
-  /** Reports the piece of a text that the window has. */
-  #partOfText(at: number): number {
+  /** Reports the rest of the string, as far as the window has it. */
+  #readChunk(at: number): number {
     if (this.window.charCodeAt(at) === QUOTE) {
       this.#inText = false;
       this.endText();
@@ -252,25 +253,24 @@ export abstract class JsonTokens extends WindowReader {
     }
     const end = endOfWholeCharacters(this.window, at);
     const text = parsedString(this.window.slice(at, end));
-    if (end === at) return this.#piece(at, (part) => this.partOfText(part));
-    if (text !== null) this.partOfText(text);
-    // The text may contain an invalid escape.
-    else for (let next = at; next < end;) next = this.#piece(next, () => {});
+    if (end === at) return this.#readRun(at, (text) => this.textChunk(text));
+    if (text !== null) this.textChunk(text);
+    // Throws at the place of an invalid escape.
+    else for (let next = at; next < end;) next = this.#readRun(next, () => {});
     return end;
   }
 
   /**
-   * Reports the characters up to the next unusual one, or one escape; returns
-   * where they end.
+   * Reports a run of characters without escapes, or one escape; returns its end.
    */
-  #piece(at: number, report: (piece: string) => void): number {
+  #readRun(at: number, report: (text: string) => void): number {
     const window = this.window;
-    USUAL.lastIndex = at;
-    USUAL.test(window);
-    const unusual = USUAL.lastIndex;
-    if (unusual > at) {
-      report(window.slice(at, unusual));
-      return unusual;
+    PLAIN.lastIndex = at;
+    PLAIN.test(window);
+    const runEnd = PLAIN.lastIndex;
+    if (runEnd > at) {
+      report(window.slice(at, runEnd));
+      return runEnd;
     }
     if (window.charCodeAt(at) !== BACKSLASH) {
       const code = window.charCodeAt(at).toString(16).padStart(4, "0");
@@ -352,11 +352,11 @@ function malformedJson(
 function endOfWholeCharacters(window: string, start: number): number {
   WHOLE_ESCAPE.lastIndex = start;
   do {
-    USUAL.lastIndex = WHOLE_ESCAPE.lastIndex;
-    USUAL.test(window);
-    WHOLE_ESCAPE.lastIndex = USUAL.lastIndex;
+    PLAIN.lastIndex = WHOLE_ESCAPE.lastIndex;
+    PLAIN.test(window);
+    WHOLE_ESCAPE.lastIndex = PLAIN.lastIndex;
   } while (WHOLE_ESCAPE.test(window));
-  return USUAL.lastIndex;
+  return PLAIN.lastIndex;
 }
 
 /**
@@ -367,9 +367,9 @@ function parsedString(raw: string): string | null {
   try {
     const text: string = JSON.parse(`"${raw}"`);
     // An escape may represent a character that XML does not allow.
-    const isSound = !raw.includes("\\") ||
+    const isAllowed = !raw.includes("\\") ||
       text.search(FORBIDDEN_IN_XML) === -1;
-    return isSound ? text : null;
+    return isAllowed ? text : null;
   } catch {
     return null;
   }

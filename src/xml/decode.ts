@@ -56,16 +56,16 @@ interface ReadingOptions {
 }
 
 /** Runs one step when the scheduler allows it. */
-export type TakePiece = (piece: () => Promise<void>) => Promise<void>;
+export type TakeStep = (step: () => Promise<void>) => Promise<void>;
 
 /**
  * Like `readXml`, one window at a time: 16 MiB of the slowest kind take a
  * second, in which other requests have to run.
  */
-export async function readXmlInPieces(
+export async function readXmlInSteps(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
-  take: TakePiece,
+  take: TakeStep,
   options?: ReadingOptions,
 ): Promise<void> {
   const windows = beginReadingOf(blocks, handlers, options).read();
@@ -89,7 +89,7 @@ export interface ArrivingXml {
 export const MOST_OF_A_WINDOW = 2 * 1024 * 1024;
 
 /**
- * Like `readXmlInPieces`, for a list to which blocks are added later. Until the
+ * Like `readXmlInSteps`, for a list to which blocks are added later. Until the
  * document has arrived completely, the list must contain `MOST_OF_A_WINDOW`
  * bytes before a window is read.
  */

@@ -53,7 +53,7 @@ interface Handlers {
   begin?(tag: TagPosition): void;
   /** `line` is the line on which the element starts, from 1. */
   open(name: string, attributes: XmlAttributes, line: number): void;
-  /** Text or CDATA; the text of an element may come in several pieces. */
+  /** Text or CDATA; the text of an element may come in several chunks. */
   text(text: string): void;
   close(name: string): void;
   /** The JSON content of the open element, if any content is allowed. */

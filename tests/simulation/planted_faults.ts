@@ -942,13 +942,13 @@ let end = () => Promise.resolve();
   },
   {
     name: "sales: a step is not recorded at its planned time",
-    file: "catalogue/asked_prices.ts",
+    file: "catalogue/current_price.ts",
     from: "const at = Math.max(kept.sale_at!, lastChangeAt(kept) + 1);",
     to: "const at = Math.max(kept.sale_at! + 1, lastChangeAt(kept) + 1);",
   },
   {
     name: "sales: a sale that replaces another waits for the former's step",
-    file: "catalogue/asked_prices.ts",
+    file: "catalogue/current_price.ts",
     from: "    : firstStep(after.sale, now);\n  const former",
     to: "    : kept.sale_at ?? firstStep(after.sale, now);\n  const former",
   },

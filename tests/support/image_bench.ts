@@ -10,7 +10,7 @@ import {
 import {
   countResults,
   type ImageCounts,
-  NO_IMAGES,
+  NO_IMAGE_COUNTS,
 } from "../../src/catalogue/transaction.ts";
 import {
   imageStoreSettings,
@@ -161,7 +161,7 @@ export class ImageBench implements AsyncDisposable {
         created_at: at,
         finished_at: pending === 0 ? at : null,
         products: countResults([]),
-        images: { ...NO_IMAGES, pending, reused },
+        images: { ...NO_IMAGE_COUNTS, pending, reused },
         undoes: null,
         import_id: null,
         key_id: null,

@@ -7,7 +7,7 @@ import {
   pricesShownSince,
   type ShownPriceChange,
 } from "../../catalogue/price_changes.ts";
-import { afterSaleSteps } from "../../catalogue/asked_prices.ts";
+import { afterSaleSteps } from "../../catalogue/current_price.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { isoTime } from "../../xml/encode.ts";
 import { type Cursor, cursor, number } from "../server/cursor.ts";

@@ -57,8 +57,11 @@ export interface NoticeRoleOptions {
 /** Whether notices were sent, and if not, why. */
 interface Result {
   outcome: Outcome;
-  /** The least time before the other side is tried again. */
-  awayMs?: number;
+  /**
+   * The least time before the other side is tried again; undefined if it has
+   * answered.
+   */
+  leastPauseMs?: number;
   /** For the log; contains no address. */
   reason?: string;
 }
@@ -267,18 +270,18 @@ export class NoticeRole extends LeasedRole {
   }
 
   /** Records whether the other side accepts what is sent. */
-  #note(channel: Channel, { outcome, awayMs, reason }: Result): void {
+  #note(channel: Channel, { outcome, leastPauseMs, reason }: Result): void {
     const { clock, log } = this.#services.deps;
     const { recipient } = channel;
-    const isNews = awayMs === undefined ||
+    const isNews = leastPauseMs === undefined ||
       channel.trouble.shouldLog(reason ?? "");
-    if (awayMs === undefined) {
+    if (leastPauseMs === undefined) {
       channel.failures = 0;
       channel.trouble.ended();
     } else {
       const pause = FIRST_PAUSE_MS * 2 ** channel.failures++;
       channel.pausedUntil = clock.monotonic() +
-        Math.max(awayMs, Math.min(pause, LONGEST_PAUSE_MS));
+        Math.max(leastPauseMs, Math.min(pause, LONGEST_PAUSE_MS));
     }
     if (outcome === "sent") log.debug("notice_sent", { recipient });
     else if (isNews) {
@@ -325,11 +328,11 @@ export class NoticeRole extends LeasedRole {
       );
       if (status >= 200 && status < 300) return { outcome: "sent" };
       const wanted = retryAfter(headers("retry-after"), clock.now());
-      const awayMs = Math.min(wanted, LONGEST_RETRY_AFTER_MS);
-      return { outcome: "released", awayMs, reason: `${status}` };
+      const leastPauseMs = Math.min(wanted, LONGEST_RETRY_AFTER_MS);
+      return { outcome: "released", leastPauseMs, reason: `${status}` };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      return { outcome: "released", awayMs: 0, reason: error.kind };
+      return { outcome: "released", leastPauseMs: 0, reason: error.kind };
     }
   }
 
@@ -350,9 +353,9 @@ export class NoticeRole extends LeasedRole {
       case "later":
         return { outcome: "failed", reason };
       case "unsure":
-        return { outcome: "unsure", awayMs: 0, reason };
+        return { outcome: "unsure", leastPauseMs: 0, reason };
       case "away":
-        return { outcome: "released", awayMs: 0, reason };
+        return { outcome: "released", leastPauseMs: 0, reason };
     }
   }
 }

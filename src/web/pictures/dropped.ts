@@ -20,7 +20,7 @@ export interface SortedFiles {
   products: readonly ChosenFile[];
   unsent: readonly UnsentFile[];
   /** Names of files that an operating system has added. */
-  ofSystem: readonly string[];
+  systemFiles: readonly string[];
 }
 
 /** The files in dropped files and folders, in the order of their paths. */
@@ -111,7 +111,7 @@ async function sortFiles(
   const pictures = [];
   const products = [];
   const unsent = [];
-  const ofSystem = [];
+  const systemFiles = [];
   for (let from = 0; from < files.length; from += AT_ONCE) {
     const some = files.slice(from, from + AT_ONCE);
     const heads = await Promise.all(some.map(({ file }) => headOf(file)));
@@ -123,11 +123,11 @@ async function sortFiles(
       if (kind.name === "picture") {
         pictures.push({ path, file, type: kind.type });
       } else if (kind.name === "products") products.push({ path, file });
-      else if (kind.name === "of system") ofSystem.push(file.name);
+      else if (kind.name === "of system") systemFiles.push(file.name);
       else unsent.push({ path, ...kind });
     }
   }
-  return { pictures, products, unsent, ofSystem };
+  return { pictures, products, unsent, systemFiles };
 }
 
 /** The first bytes of a file; null if the browser cannot read it. */

@@ -175,7 +175,7 @@ function announcement({ queue, placed, search }: SetState): string {
 
 /** Files that are not sent, with the reasons. */
 function Unsent(
-  { state: { unsent, ofSystem, placed } }: { state: SetState },
+  { state: { unsent, systemFiles, placed } }: { state: SetState },
 ) {
   return (
     <>
@@ -200,10 +200,10 @@ function Unsent(
           </ul>
         </details>
       )}
-      {ofSystem.length > 0 && (
+      {systemFiles.length > 0 && (
         <p class="quiet">
           Left out, as files of the operating system:{" "}
-          {[...new Set(ofSystem)].slice(0, FEW).join(", ")}.
+          {[...new Set(systemFiles)].slice(0, FEW).join(", ")}.
         </p>
       )}
     </>

@@ -42,7 +42,7 @@ export interface SetState {
   pictures: readonly Picture[];
   unsent: readonly UnsentFile[];
   /** Names of files that an operating system has added. */
-  ofSystem: readonly string[];
+  systemFiles: readonly string[];
   choices: Choices;
   /** null: the person has not been asked, or has not answered. */
   mode: PlacingMode | null;
@@ -60,7 +60,7 @@ export interface SetState {
 const EMPTY: SetState = {
   pictures: [],
   unsent: [],
-  ofSystem: [],
+  systemFiles: [],
   choices: NO_CHOICES,
   mode: null,
   smaller: false,
@@ -86,12 +86,12 @@ export class PictureSet {
   }
 
   /** Adds chosen files. */
-  add({ pictures, unsent, ofSystem }: Omit<SortedFiles, "products">): void {
+  add({ pictures, unsent, systemFiles }: Omit<SortedFiles, "products">): void {
     const { value } = this.state;
     this.change({
       pictures: withPictures(value.pictures, pictures),
       unsent: withUnsent(value.unsent, unsent),
-      ofSystem: [...value.ofSystem, ...ofSystem],
+      systemFiles: [...value.systemFiles, ...systemFiles],
       placed: null,
       ...(pictures.length > 0 && { search: { name: "waiting" } }),
     });

@@ -53,7 +53,10 @@ import { requireActive } from "../../../src/sellers/access.ts";
 import type { Caller } from "../../../src/sellers/seller.ts";
 import { sweepRemovedSellers } from "../../../src/administration/removal.ts";
 import { addSeller, markRemoved } from "../../../src/sellers/seller_rows.ts";
-import { countResults, NO_IMAGES } from "../../../src/catalogue/transaction.ts";
+import {
+  countResults,
+  NO_IMAGE_COUNTS,
+} from "../../../src/catalogue/transaction.ts";
 import { insertTransaction } from "../../../src/catalogue/transaction_rows.ts";
 import {
   deleteWebhook,
@@ -161,7 +164,7 @@ class Two implements AsyncDisposable {
       created_at: 0,
       finished_at: null,
       products: countResults([]),
-      images: { ...NO_IMAGES, pending },
+      images: { ...NO_IMAGE_COUNTS, pending },
       undoes: null,
       import_id: null,
       key_id: null,

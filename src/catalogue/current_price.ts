@@ -1,8 +1,7 @@
 /**
- * The asked price of a product over time: its price, or the price of a sale
- * that is on (then answers show it as `<current_price>`). The steps of a sale,
- * its beginning and its end, are changes of the asked price at their planned
- * times.
+ * The current price of a product: the price of its sale while the sale is on,
+ * otherwise its own price. A sale has two steps, its beginning and its end. Each
+ * is a change of the current price at its planned time.
  */
 import type { ProductFields } from "./fields.ts";
 import {
@@ -17,16 +16,16 @@ import {
 import type { Product } from "./product.ts";
 import { firstStep, sameSale } from "./sale.ts";
 
-/** What an asked price depends on. */
+/** What the current price depends on. */
 export type PricedProduct =
   & FormerPrices
   & Pick<Product, "id" | "price" | "currency" | "sale">;
 
-/** Who changes the asked price when a sale begins or ends. */
+/** Who changes the current price when a sale begins or ends. */
 const BY_SALE: ChangedBy = { what: "sale", keyId: null };
 
-/** What the product row keeps, and changes that move to other rows. */
-export interface AskedPrices {
+/** The prices in the product row, and changes that move to other rows. */
+export interface RecordedPrices {
   kept: FormerPrices;
   /** One at most. */
   rows: PriceRow[];
@@ -40,7 +39,7 @@ export function afterSaleSteps(
   product: PricedProduct,
   now: number,
   options?: ChangeOptions,
-): AskedPrices {
+): RecordedPrices {
   const rows: PriceRow[] = [];
   let kept: FormerPrices = product;
   while (isDue(kept, now)) {
@@ -91,7 +90,7 @@ export function afterPriceChange(
     now: number;
   },
   by: ChangedBy,
-): AskedPrices & { at: number } {
+): RecordedPrices & { at: number } {
   if (before.sale === null && after.sale === null) {
     const { kept, row } = changePrice({ before, after, at }, by);
     return { kept, rows: row === null ? [] : [row], at };
@@ -100,8 +99,8 @@ export function afterPriceChange(
   const sale_at = sameSale(before.sale, after.sale)
     ? kept.sale_at
     : firstStep(after.sale, now);
-  const former = asked(before, kept.sale_at);
-  const price = asked(after, sale_at);
+  const former = currentPrice(before, kept.sale_at);
+  const price = currentPrice(after, sale_at);
   const { currency } = after;
   if (former === price && before.currency === currency) {
     return { kept: { ...kept, sale_at }, rows, at };
@@ -124,8 +123,8 @@ export function afterPriceChange(
   };
 }
 
-/** The asked price of a product whose next step of the sale is `next`. */
-function asked(
+/** The current price of a product whose next step of the sale is `next`. */
+function currentPrice(
   { price, sale }: Pick<ProductFields, "price" | "sale">,
   next: number | null,
 ): string {
