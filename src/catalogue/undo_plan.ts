@@ -209,19 +209,17 @@ class Undoing {
     fields: (UndoStep & { did: "update" })["fields"],
   ): void {
     const price = fields.find(({ field }) => field === "price");
-    // Records of earlier releases lack the price if it did not change.
-    if (price === undefined) return;
-    const { currency } = fieldsOf("price", price.former);
+    const currency = price && fieldsOf("price", price.former).currency;
     const next = this.#restored.has("price") ? currency : current.currency;
+    // The first records have no price if it did not change.
+    const why = currency === undefined
+      ? "the record of the transaction does not have its currency."
+      : `it is in ${currency}, and price is in ${next} now.`;
     if (currency === next) return;
     for (const field of IN_CURRENCY_OF_PRICE) {
       if ((this.#restored.get(field)?.[0] ?? null) === null) continue;
       this.#restored.delete(field);
-      this.#conflict(
-        field,
-        `cannot get its former value back, which is in ${currency}: price is ` +
-          `in ${next} now.`,
-      );
+      this.#conflict(field, `cannot get its former value back: ${why}`);
     }
   }
 

@@ -306,7 +306,7 @@ export const DETAIL_CODES = {
   },
   changed_since: {
     meaning:
-      "The field was changed after the transaction to be undone, or does not have the value of `expected`; or the product was changed after the `<changed_at>` of a review, or after its check by a dry run.",
+      "The field, or the currency of its amount, was changed after the transaction to be undone; or the field does not have the value of `expected`; or the product was changed after the `<changed_at>` of a review, or after its check by a dry run.",
     remedy:
       "Undo with `changed=keep`; or decide again with the current value, which the message names; or review the product as it is now; or check the document again.",
   },

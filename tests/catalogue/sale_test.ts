@@ -1,5 +1,10 @@
 /** A sale: its states, its rules, the history of its price, and its undo. */
-import { assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { type Clock, systemClock } from "../../src/deps.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
@@ -385,6 +390,66 @@ contract.test("an undo restores no sale and no compare-at price in another curre
   );
   assertEquals(answer.status, 200, answer.text);
   assertEquals(shown(await find(app)).slice(0, 2), "on");
+});
+
+/** Gives the undo records the form that they had before they had the price. */
+async function forgetPrices(app: TestApp): Promise<void> {
+  await app.app.db.write(async (tx) => {
+    const rows = await tx.all<{ id: string; record: string }>(
+      "SELECT transaction_id AS id, record FROM undo_records",
+    );
+    let changed = 0;
+    for (const { id, record } of rows) {
+      const [names] = record.split("\u0002");
+      const [price, currency] = ["price", "currency"]
+        .map((name) => names.split(",").indexOf(name));
+      const former = record.replaceAll(
+        new RegExp(
+          `\u0001(?:${price}|${currency})(?:\u0001[^\u0001\u0002]*){2}`,
+          "g",
+        ),
+        "",
+      );
+      if (former !== record) changed++;
+      await tx.run(
+        "UPDATE undo_records SET record = ? WHERE transaction_id = ?",
+        [former, id],
+        1,
+      );
+    }
+    assert(changed > 0);
+  });
+}
+
+contract.test("the undo of a record without the price restores no amount of an unknown currency", async () => {
+  await using app = await bootAt({ now: START });
+  await app.upload(product("A", "<compare_at_price>400</compare_at_price>"));
+  await attributes(app, sale("99", null, "2026-12-24"));
+  const ended = await attributes(
+    app,
+    "<sale/><compare_at_price/><quantity>7</quantity>",
+  );
+  await forgetPrices(app);
+  const id = textAt(ended.xml, "transaction_id");
+  const undo = (query = "") =>
+    app.call(`/seller_api/bulk_products/${id}/undo${query}`, {
+      method: "POST",
+    });
+  const refused = await undo();
+  assertEquals(
+    detailsOf(refused).map(({ field, code }) => `${field} ${code}`),
+    ["compare_at_price changed_since", "sale changed_since"],
+  );
+  assertStringIncludes(
+    refused.text,
+    "sale cannot get its former value back: the record of the transaction " +
+      "does not have its currency.",
+  );
+  assertEquals((await undo("?changed=keep")).status, 200);
+  const found = await find(app);
+  assertEquals(textAt(found, "quantity"), "5");
+  const names = found.children.map(({ name }) => name);
+  assertEquals(names.includes("sale"), false);
 });
 
 contract.test("the begin of a sale between the check of an upload and its undo is no change by someone else", async () => {

@@ -315,10 +315,15 @@ function surplusInXml(xml: string): Surplus[] {
   return found;
 }
 
-/** Elements of any content: data, and read-only parts of a product. */
-const FREE = ["data", "example", "current_price", "lowest_price", "review"];
-const READ_OVER =
-  /<(data|example|current_price|lowest_price|review)>(?!<product>).*?<\/\1>/gs;
+/** Elements of any content: data, and what only the service sets. */
+const FREE = [
+  ...["data", "example", "current_price", "lowest_price", "review"],
+  ...["updated_at", "disabled_at", "failing_since", "last_error"],
+];
+const READ_OVER = new RegExp(
+  `<(${FREE.join("|")})>(?!<product>).*?</\\1>`,
+  "gs",
+);
 const TAG = /<(\w+)(?:\s[^<>]*?)?(\/?)>/g;
 
 /** Adds one member to each object. */
