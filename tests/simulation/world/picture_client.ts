@@ -84,6 +84,11 @@ export class PictureClient implements Actor {
       imageQuota < 50 * LARGE;
   }
 
+  get #hasFewProducts(): boolean {
+    const { settings } = this.#scene.world;
+    return (this.#seller.plan.productLimit ?? settings.productLimit) < 1_000;
+  }
+
   async #nameOne(random: Random): Promise<void> {
     const [path] = pick(random, [...this.#sent]);
     const host = pick(random, ["", "https://former.example"]);
@@ -109,6 +114,8 @@ export class PictureClient implements Actor {
     }
     // After a jump of the clock it may have been there for a week.
     if (this.#scene.world.jumps && codes.includes("unknown_image")) return;
+    // The seller's other clients may have used up its limit of products.
+    if (codes.includes("quota_exceeded") && this.#hasFewProducts) return;
     hold(reply.status === 200, "true", "its picture is known", reply.text);
     this.#named.set(sku, path);
   }
