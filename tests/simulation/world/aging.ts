@@ -9,6 +9,7 @@ import { nextOf } from "../../support/read_out.ts";
 import { sometimes } from "../../support/sometimes.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
+import type { Witnesses } from "./ending.ts";
 import { USED_TRIGGERS } from "./hook_client.ts";
 import type { Outages } from "./outages.ts";
 import type { Puller } from "./puller.ts";
@@ -128,12 +129,18 @@ const STAYS = [
 export class Aging {
   readonly #scene: Scene;
   readonly #outages: Outages;
+  readonly #sellers: readonly Seller[];
   readonly #pullers: readonly Puller[];
 
   /** @param pullers have cursors behind what is deleted then. */
-  constructor(scene: Scene, outages: Outages, pullers: readonly Puller[]) {
+  constructor(
+    scene: Scene,
+    outages: Outages,
+    { sellers, pullers }: Pick<Witnesses, "sellers" | "pullers">,
+  ) {
     this.#scene = scene;
     this.#outages = outages;
+    this.#sellers = sellers;
     this.#pullers = pullers;
   }
 
@@ -308,6 +315,6 @@ export class Aging {
   }
 
   #hasRemoved(): boolean {
-    return this.#scene.world.steps.some(({ kind }) => kind === "remove");
+    return this.#sellers.some(({ removed }) => removed);
   }
 }

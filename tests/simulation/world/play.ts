@@ -14,7 +14,7 @@ import { CategoryClient, Marketplace } from "./categories.ts";
 import { ContactClient } from "./contacts.ts";
 import { Counter, CounterClient } from "./counter.ts";
 import { CrowdClient } from "./crowd.ts";
-import { Ending } from "./ending.ts";
+import { Ending, type Witnesses } from "./ending.ts";
 import { KeyClient } from "./key_client.ts";
 import { HistoryClient } from "./long_history.ts";
 import { HookClient, USED_TRIGGERS } from "./hook_client.ts";
@@ -114,7 +114,7 @@ class Troupe {
     for (const process of stage.processes) await this.#outages.start(process);
     const clients = [...this.#actors.values()];
     const pullers = clients.filter((one) => one instanceof Puller);
-    const end = new Ending(this.#scene, {
+    const witnesses: Witnesses = {
       sellers: this.#sellers,
       mirrors: this.#mirrors,
       clients: clients.filter((one) => one instanceof CatalogueClient),
@@ -128,12 +128,13 @@ class Troupe {
       stocks: clients.filter((one) => one instanceof StockClient),
       pictures: clients.filter((one) => one instanceof PictureClient),
       pullers,
-    });
+    };
+    const end = new Ending(this.#scene, witnesses);
     await end.settle();
     this.#isOver = true;
     await end.check();
     if (world.ages) {
-      await new Aging(this.#scene, this.#outages, pullers).check();
+      await new Aging(this.#scene, this.#outages, witnesses).check();
       await end.checkFollowers();
     }
     return { answers: caller.answers };
