@@ -51,7 +51,7 @@ const LINE_OR_EMPTY = text<string | undefined>({
 });
 
 /** The elements of a contact. */
-export const CONTACT_PARTS = [
+export const CONTACT_ELEMENTS = [
   one("company", LINE, "the name or trade name"),
   one("street", LINE, "with the number"),
   maybe("postal_code", LINE_OR_EMPTY),
@@ -75,7 +75,7 @@ export const CONTACT_PARTS = [
 
 export const CONTACT = {
   name: "contact",
-  shape: inAnyOrder(NAME_OF_PATH, readOnly("updated_at"), ...CONTACT_PARTS),
+  shape: inAnyOrder(NAME_OF_PATH, readOnly("updated_at"), ...CONTACT_ELEMENTS),
 };
 
 /** What a seller stores of a contact; optional texts are missing. */
@@ -89,7 +89,7 @@ export interface Contact {
   url?: string;
 }
 
-type Part = keyof Contact;
+type ContactElement = keyof Contact;
 
 const readEmail: Reader<string> = (text) => {
   const line = readLine(text);
@@ -110,7 +110,7 @@ const readUrl: Reader<string> = (text) => {
 
 const readLine = lineReader(CONTACT_TEXT);
 
-const READERS: Readonly<Record<Part, Reader<string>>> = {
+const READERS: Readonly<Record<ContactElement, Reader<string>>> = {
   company: readLine,
   street: readLine,
   postal_code: readLine,
@@ -121,10 +121,10 @@ const READERS: Readonly<Record<Part, Reader<string>>> = {
 };
 
 /** The names of the elements, in their order. */
-export const PART_NAMES = Object.keys(READERS) as Part[];
+export const CONTACT_ELEMENT_NAMES = Object.keys(READERS) as ContactElement[];
 
 const OPTIONAL: ReadonlySet<string> = new Set(
-  CONTACT_PARTS.filter(({ min }) => min === 0).map(({ name }) => name),
+  CONTACT_ELEMENTS.filter(({ min }) => min === 0).map(({ name }) => name),
 );
 
 /**
@@ -134,13 +134,13 @@ const OPTIONAL: ReadonlySet<string> = new Set(
 export function readContact(root: XmlElement, name: string): Contact {
   const { fields, details } = readFields(root, CONTACT);
   checkName(fields.get("name"), name, details);
-  const contact: Partial<Record<Part, string>> = {};
-  for (const part of PART_NAMES) {
-    const sent = fields.get(part);
+  const contact: Partial<Record<ContactElement, string>> = {};
+  for (const name of CONTACT_ELEMENT_NAMES) {
+    const sent = fields.get(name);
     const isSent = sent !== undefined && trimSpace(sent.text) !== "";
-    if (OPTIONAL.has(part) && !isSent) continue;
-    const value = readField(part, sent, READERS[part], details, root.line);
-    if (value !== undefined) contact[part] = value;
+    if (OPTIONAL.has(name) && !isSent) continue;
+    const value = readField(name, sent, READERS[name], details, root.line);
+    if (value !== undefined) contact[name] = value;
   }
   if (!reachable(fields, contact)) details.push(unreachable(root));
   if (details.length > 0) throw recordInvalid(details);

@@ -32,8 +32,8 @@ import {
   READ_ONLY_ATTRIBUTES,
   READ_ONLY_ELEMENTS,
   SALE,
-  SALE_PARTS,
-  type SalePart,
+  SALE_ELEMENTS,
+  type SaleElement,
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "./fields.ts";
@@ -44,7 +44,7 @@ import {
   type BlockDone,
   readXml,
   readXmlInSteps,
-  type TakeStep,
+  type RunXmlStep,
 } from "../xml/decode.ts";
 import {
   type Kind,
@@ -137,7 +137,7 @@ const READ_AT_ONCE = 512 * 1024;
 /** Like `decodeProducts`, in pieces of a few milliseconds. */
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
-  take: TakeStep,
+  runStep: RunXmlStep,
   { done, begin, limits: wanted, ...options }: DecodingOptions = {},
 ): Promise<ProductsDocument> {
   const decoder = new Decoder(options);
@@ -147,10 +147,10 @@ export async function decodeProductsInPieces(
   const reading = { done, limits, begin };
   const readAll = () => Promise.try(readXml, blocks, decoder, reading);
   if (size <= LIGHT) await readAll();
-  else if (size <= READ_AT_ONCE) await take(readAll);
-  else await readXmlInSteps(blocks, decoder, take, reading);
+  else if (size <= READ_AT_ONCE) await runStep(readAll);
+  else await readXmlInSteps(blocks, decoder, runStep, reading);
   while (decoder.lacksSuggestions) {
-    await take(() => Promise.try(() => decoder.suggestSome()));
+    await runStep(() => Promise.try(() => decoder.suggestSome()));
   }
   return decoder.finish();
 }
@@ -497,11 +497,11 @@ export class Decoder {
   /** Opens an element of a sale. */
   #openPart(name: string, attributes: XmlAttributes, line: number): void {
     this.#refuseText(this.#values.line, SALE);
-    if (!SALE_PARTS.includes(name as SalePart)) {
+    if (!SALE_ELEMENTS.includes(name as SaleElement)) {
       this.#values.unknownPart();
-      return this.#unknownElement(name, line, SALE, SALE_PARTS);
+      return this.#unknownElement(name, line, SALE, SALE_ELEMENTS);
     }
-    const part = name as SalePart;
+    const part = name as SaleElement;
     const first = this.#values.partLine(part);
     this.#values.beginPart(part, line);
     if (first !== undefined) {

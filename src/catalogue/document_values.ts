@@ -24,7 +24,7 @@ import {
   EXPECTED,
   type ListField,
   SALE,
-  type SalePart,
+  type SaleElement,
   SCALAR_RULES,
   type ScalarField,
   type UnitRule,
@@ -62,8 +62,8 @@ export class ValueReader {
   readonly #seen = new Set<string>();
   #itemLine = 0;
   /** The latest element of a sale, and the lines of those so far. */
-  #part!: SalePart;
-  readonly #partLines = new Map<SalePart, number>();
+  #part!: SaleElement;
+  readonly #partLines = new Map<SaleElement, number>();
   /** Whether the sale has an unknown element, which may be a misspelt one. */
   #hasUnknownPart = false;
   #sale: Partial<SentSale> = {};
@@ -202,11 +202,11 @@ export class ValueReader {
   }
 
   /** The line of an element of the sale; undefined if there is none so far. */
-  partLine(part: SalePart): number | undefined {
+  partLine(part: SaleElement): number | undefined {
     return this.#partLines.get(part);
   }
 
-  beginPart(part: SalePart, line: number): void {
+  beginPart(part: SaleElement, line: number): void {
     this.#part = part;
     this.#itemLine = line;
     if (!this.#partLines.has(part)) this.#partLines.set(part, line);
@@ -236,7 +236,7 @@ export class ValueReader {
     }
   }
 
-  #readPart<P extends SalePart>(
+  #readPart<P extends SaleElement>(
     part: P,
     text: string,
     read: Reader<NonNullable<SentSale[P]>>,

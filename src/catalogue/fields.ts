@@ -371,8 +371,8 @@ export interface Sale {
 export const SALE = "sale";
 
 /** The elements of a sale. */
-export const SALE_PARTS = ["price", "from", "until"] as const;
-export type SalePart = typeof SALE_PARTS[number];
+export const SALE_ELEMENTS = ["price", "from", "until"] as const;
+export type SaleElement = typeof SALE_ELEMENTS[number];
 
 /** The longest time between `from` and `until`. */
 export const SALE_DAYS = 180;

@@ -20,7 +20,7 @@ import {
 } from "../lib/errors.ts";
 import { isNear, nearestName } from "../lib/nearest_name.ts";
 import { quote, readDate, type ReadResult, trimSpace } from "../lib/values.ts";
-import { readXmlInSteps, type TakeStep, XML } from "../xml/decode.ts";
+import { readXmlInSteps, type RunXmlStep, XML } from "../xml/decode.ts";
 import { type Kind, XML_LIMITS, type XmlAttributes } from "../xml/handlers.ts";
 import { otherRootMessage } from "../xml/other_formats.ts";
 import {
@@ -140,14 +140,14 @@ const LIMITS = {
 export async function readCategories(
   blocks: Uint8Array[],
   form: "xml" | "json",
-  take: TakeStep,
+  runStep: RunXmlStep,
 ): Promise<NewList> {
   const reader = new CategoriesReader(form);
   const begin = form === "xml" ? XML : jsonOf({
     name: CATEGORIES.name,
     shape: asElements(CATEGORIES.shape),
   });
-  await readXmlInSteps(blocks, reader, take, { limits: LIMITS, begin });
+  await readXmlInSteps(blocks, reader, runStep, { limits: LIMITS, begin });
   return reader.finish();
 }
 
@@ -168,23 +168,24 @@ function asElements({ content, attributes = {} }: Shape): Shape {
   };
 }
 
-const KNOWN: Readonly<Record<string, { attributes: string[]; item?: string }>> =
-  {
-    categories: {
-      attributes: Object.keys(CATEGORIES.shape.attributes),
-      item: "category",
-    },
-    category: { attributes: Object.keys(CATEGORY.attributes!), item: "rule" },
-    rule: { attributes: Object.keys(RULE.attributes!), item: "value" },
-    value: { attributes: [] },
-  };
+const KNOWN_CONTENT: Readonly<
+  Record<string, { attributes: string[]; item?: string }>
+> = {
+  categories: {
+    attributes: Object.keys(CATEGORIES.shape.attributes),
+    item: "category",
+  },
+  category: { attributes: Object.keys(CATEGORY.attributes!), item: "rule" },
+  rule: { attributes: Object.keys(RULE.attributes!), item: "value" },
+  value: { attributes: [] },
+};
 
 /** Handlers that read one category at a time. */
 class CategoriesReader {
   readonly #isJson: boolean;
   readonly #problems: Detail[] = [];
-  #more = 0;
-  readonly #path: Element[] = [];
+  #moreProblems = 0;
+  readonly #openElements: Element[] = [];
   /** Depth inside an element that is not known, whose content is ignored. */
   #skipping = 0;
   readonly #names = new Map<string, number>();
@@ -211,19 +212,19 @@ class CategoriesReader {
       // An element's own problems are found after those of its content.
       const inOrder = this.#problems
         .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
-      throw recordInvalid(inOrder, this.#more);
+      throw recordInvalid(inOrder, this.#moreProblems);
     }
     return this.#list;
   }
 
   open(name: string, attributes: XmlAttributes, line: number): void {
-    const parent = this.#path.at(-1);
+    const parent = this.#openElements.at(-1);
     if (this.#skipping > 0) {
       this.#skipping++;
       return;
     }
     if (parent === undefined) return this.#openRoot(name, attributes, line);
-    const { attributes: own, item } = KNOWN[parent.name] ??
+    const { attributes: own, item } = KNOWN_CONTENT[parent.name] ??
       { attributes: [] };
     const isAttribute = this.#isJson && own.includes(name);
     if (name !== item && !isAttribute) {
@@ -233,11 +234,11 @@ class CategoriesReader {
     const n = parent.counts[name] = (parent.counts[name] ?? 0) + 1;
     const step = isAttribute ? `@${name}` : `${name}[${n}]`;
     const path = parent.path === "" ? step : `${parent.path}/${step}`;
-    this.#path.push(newElement(name, attributes, line, path));
+    this.#openElements.push(newElement(name, attributes, line, path));
   }
 
   text(text: string): void {
-    if (this.#skipping === 0) this.#path.at(-1)!.text += text;
+    if (this.#skipping === 0) this.#openElements.at(-1)!.text += text;
   }
 
   close(): void {
@@ -245,8 +246,8 @@ class CategoriesReader {
       this.#skipping--;
       return;
     }
-    const element = this.#path.pop()!;
-    const parent = this.#path.at(-1);
+    const element = this.#openElements.pop()!;
+    const parent = this.#openElements.at(-1);
     if (element.isMistyped) return;
     if (parent === undefined) return this.#closeRoot(element);
     if (element.path.includes("@")) {
@@ -261,10 +262,10 @@ class CategoriesReader {
     expected: string,
     line: number,
   ): void {
-    const element = this.#path.at(-1)!;
+    const element = this.#openElements.at(-1)!;
     const { path, name } = element;
     const isList = expected === "an array";
-    const step = isList ? KNOWN[name].item! : member && `@${member}`;
+    const step = isList ? KNOWN_CONTENT[name].item! : member && `@${member}`;
     if (!isList && member === null) element.isMistyped = true;
     this.#problem(
       [path, step].filter(Boolean).join("/") || "categories",
@@ -291,7 +292,9 @@ class CategoriesReader {
     this.#rootLine = line;
     const own = Object.entries(attributes)
       .filter(([name]) => !/^(xmlns$|xmlns:|xsi:)/.test(name));
-    this.#path.push(newElement(name, Object.fromEntries(own), line, ""));
+    this.#openElements.push(
+      newElement(name, Object.fromEntries(own), line, ""),
+    );
   }
 
   #closeRoot(root: Element): void {
@@ -455,7 +458,7 @@ class CategoriesReader {
   /** Reports XML attributes and text that do not belong in an element. */
   #checkContent(element: Element, holdsText = false): void {
     const { name, path, line, text, attributes } = element;
-    const known = KNOWN[name].attributes;
+    const known = KNOWN_CONTENT[name].attributes;
     for (const attribute of Object.keys(attributes)) {
       if (known.includes(attribute)) continue;
       this.#problem(
@@ -475,7 +478,8 @@ class CategoriesReader {
   }
 
   #unknownElement(parent: Element, name: string, line: number): void {
-    const { attributes, item } = KNOWN[parent.name] ?? { attributes: [] };
+    const { attributes, item } = KNOWN_CONTENT[parent.name] ??
+      { attributes: [] };
     const shown = name.slice(0, 100);
     const field = parent.path === "" ? shown : `${parent.path}/${shown}`;
     const refuse = (message: string, pointer?: string) =>
@@ -502,7 +506,7 @@ class CategoriesReader {
     pointer = pointerOf(field),
   ): void {
     if (this.#problems.length === DETAIL_LIMIT) {
-      this.#more++;
+      this.#moreProblems++;
       return;
     }
     const detail: Detail = {

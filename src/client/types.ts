@@ -374,9 +374,8 @@ export type ProductAttributes = {
     value: number | null;
     /** the value that the field must have now; otherwise nothing is changed */
     expected?: number | "";
-  } | {
     /** a difference to add to the current value, instead of a value */
-    change: number;
+    change?: number;
   } | null;
   availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
   available_at?: string | null;

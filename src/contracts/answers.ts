@@ -18,9 +18,9 @@ import {
 } from "../webhooks/webhook.ts";
 import { REVIEW_POLICIES } from "../sellers/review_policy.ts";
 import { LISTED_REASONS } from "../reviews/reasons.ts";
-import { CONTACT_PARTS } from "../catalogue/contact.ts";
+import { CONTACT_ELEMENTS } from "../catalogue/contact.ts";
 import { CATEGORIES, CATEGORY } from "../categories/document.ts";
-import { MAPPING_PARTS } from "../sellers/mappings.ts";
+import { MAPPING_ELEMENTS } from "../sellers/mappings.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
 import {
   HOURLY_COUNTS,
@@ -378,14 +378,14 @@ const MAPPING = named(
   "mapping",
   one("name", STRING),
   one("updated_at", TIME),
-  ...MAPPING_PARTS,
+  ...MAPPING_ELEMENTS,
 );
 
 const CONTACT = named(
   "contact",
   one("name", STRING),
   one("updated_at", TIME),
-  ...CONTACT_PARTS,
+  ...CONTACT_ELEMENTS,
 );
 
 /** A contact that was stored, changed or deleted; deleted ones have no parts. */
@@ -401,7 +401,7 @@ const CONTACT_CHANGE: Shape<XmlNode> = {
     maybe("seller_id", UUID),
     one("name", STRING),
     maybe("updated_at", TIME),
-    ...CONTACT_PARTS.map((part) => ({ ...part, min: 0 })),
+    ...CONTACT_ELEMENTS.map((part) => ({ ...part, min: 0 })),
   ],
 };
 
@@ -463,7 +463,7 @@ const DELIVERY: Shape<
   orText: true,
 };
 
-const SELLER_PARTS = [
+const SELLER_ELEMENTS = [
   one("id", UUID),
   one("name", STRING),
   one("status", word(SELLER_STATUSES)),
@@ -496,11 +496,11 @@ const SELLER_PARTS = [
   one("last_used_at", TIME_OR_EMPTY, "when a key was last used, to the minute"),
 ] as const;
 
-const SELLER = named("seller", ...SELLER_PARTS);
+const SELLER = named("seller", ...SELLER_ELEMENTS);
 
 const ACCOUNT = named(
   "account",
-  ...SELLER_PARTS,
+  ...SELLER_ELEMENTS,
   maybe("key_id", UUID, "the key of this request"),
   one(
     "source_addresses",

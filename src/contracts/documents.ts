@@ -27,10 +27,14 @@ import { LOWEST_PRICE_DAYS } from "../catalogue/price_changes.ts";
 import { PRICE_DIGITS } from "../lib/values.ts";
 import { MAX_URL_LENGTH } from "../lib/url.ts";
 import { CATEGORIES } from "../categories/document.ts";
-import { REASON_PARTS, REVIEWS } from "../reviews/decision.ts";
+import { REASON_ELEMENTS, REVIEWS } from "../reviews/decision.ts";
 import { REASONS } from "../reviews/reasons.ts";
 import { REVIEW_STATES, REVIEWED_FIELDS } from "../catalogue/review.ts";
-import { CONTACT, CONTACT_PARTS, namesContact } from "../catalogue/contact.ts";
+import {
+  CONTACT,
+  CONTACT_ELEMENTS,
+  namesContact,
+} from "../catalogue/contact.ts";
 import { MAPPING } from "../sellers/mappings.ts";
 import { SELLER } from "../sellers/names.ts";
 import { SCOPES } from "../sellers/scopes.ts";
@@ -67,7 +71,7 @@ const NAMED_CONTACT: Shape<XmlNode> = {
   type: "named_contact",
   attributes: { name: { form: { kind: "string" } } },
   content: [
-    ...CONTACT_PARTS,
+    ...CONTACT_ELEMENTS,
     maybe("id", UUID, "as in the list of contacts"),
   ],
   orText: true,
@@ -89,7 +93,7 @@ function scalar(field: ScalarField, use: Use): Child {
   if (difference !== undefined && use === "attributes") {
     attributes[CHANGE] = {
       form: difference.form,
-      alone: true,
+      replacesText: true,
       about: "a difference to add to the current value, instead of a value",
       example: "-2",
     };
@@ -163,7 +167,7 @@ const REVIEW: Shape = {
       "when the state began; a corrected product keeps the former " +
         "reason until it is reviewed",
     ),
-    ...REASON_PARTS,
+    ...REASON_ELEMENTS,
   ],
 };
 

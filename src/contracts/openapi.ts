@@ -102,7 +102,7 @@ function plainSchema(
     [textName]: { form },
     ...attributes,
   });
-  if (!members.some(([, { alone }]) => alone)) {
+  if (!members.some(([, { replacesText }]) => replacesText)) {
     const names = members.map(([name]) => name).join(" and ");
     return {
       ...text,

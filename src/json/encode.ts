@@ -116,13 +116,13 @@ function arrayMember(name: string, shape: Shape): WriteMember {
 }
 
 function textWriter(form: TextForm): Write {
-  const none = form.empty ? "null" : '""';
+  const emptyValue = form.empty ? "null" : '""';
   switch (form.kind) {
     case "integer":
       return (value) => {
         if (typeof value === "number") return `${value}`;
         return value === null || value === ""
-          ? none
+          ? emptyValue
           : quotedJson(String(value));
       };
     case "boolean":
@@ -130,7 +130,7 @@ function textWriter(form: TextForm): Write {
     case "any":
       return JSON.stringify;
     default:
-      return (value) => value === null ? none : quotedJson(String(value));
+      return (value) => value === null ? emptyValue : quotedJson(String(value));
   }
 }
 

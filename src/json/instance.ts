@@ -32,12 +32,14 @@ function elementInstance(element: XmlElement, shape: Shape): Instance {
       : valueOf(element.text, content);
     const isPlain = shape.plain ? given.length === 0 : !shape.attributes;
     if (isPlain) return value;
-    const isAlone = value === null &&
+    const isTextReplaced = value === null &&
       Object.entries(attributes)
-        .some(([name, { alone }]) => alone && name in element.attributes);
+        .some(([name, { replacesText }]) =>
+          replacesText && name in element.attributes
+        );
     return {
       ...Object.fromEntries(given),
-      ...(!isAlone && { "#text": value }),
+      ...(!isTextReplaced && { "#text": value }),
     };
   }
   if (orText && element.children.length === 0) return element.text;
@@ -73,8 +75,8 @@ function valueOf(
   form: TextForm,
 ): string | number | boolean | null {
   const { kind, empty } = form;
-  const isNone = (empty || kind === "time") && !isFree(form);
-  if (isNone && text.trim() === "") return null;
+  const mayBeNull = (empty || kind === "time") && !isFree(form);
+  if (mayBeNull && text.trim() === "") return null;
   // Any other text stays a text, so that messages show it.
   if (kind === "integer" && `${Number(text)}` === text) return Number(text);
   return kind === "boolean" ? text === "true" : text;

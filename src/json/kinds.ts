@@ -90,8 +90,8 @@ function formShown(shape: Shape): string | null {
   const members = [
     `"${textName}": ${exampleOf(content)}`,
     ...Object.entries(attributes)
-      .filter(([, { required, alone, example }]) =>
-        required || (!alone && example !== undefined)
+      .filter(([, { required, replacesText, example }]) =>
+        required || (!replacesText && example !== undefined)
       )
       .map(([name, { form, example }]) =>
         `"${name}": ${exampleOf(form, example)}`
@@ -133,8 +133,8 @@ export function expectedScalar(shape: Shape, kind: Kind): string | null {
   if (!isText(content)) {
     return kind === "null" && shape.empty ? null : expectedOf(shape);
   }
-  const isNone = kind === "null" && content.empty;
-  if (isAttributed(shape) && !plain && !isNone) return expectedOf(shape);
+  const isAllowedNull = kind === "null" && content.empty;
+  if (isAttributed(shape) && !plain && !isAllowedNull) return expectedOf(shape);
   return expectedKind(content, kind);
 }
 

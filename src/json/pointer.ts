@@ -17,8 +17,8 @@ function pointerTo(
   const isDocument = field === "" && code !== "unknown_element";
   const path = isDocument || isProduct ? [] : field.split("/");
   const isEntry = ENTRY.test(path[0] ?? "");
-  const isOfList = product === undefined && code !== "unknown_element";
-  if (list !== null && isOfList && !isEntry) return `/${list}`;
+  const isOfWholeList = product === undefined && code !== "unknown_element";
+  if (list !== null && isOfWholeList && !isEntry) return `/${list}`;
   const tokens = path.map((segment) => {
     const entry = ENTRY.exec(segment);
     if (entry !== null) return Number(entry[1]) - 1;

@@ -145,7 +145,7 @@ class JsonReader extends JsonTokens {
   }
 
   protected override beginText(at: number): void {
-    this.#target = this.#targetOf("a string", at);
+    this.#target = this.#beginScalar("a string", at);
     this.#textLength = 0;
   }
 
@@ -173,7 +173,7 @@ class JsonReader extends JsonTokens {
   }
 
   protected override scalar(kind: Kind, at: number, text: string | null): void {
-    this.#target = this.#targetOf(kind, at);
+    this.#target = this.#beginScalar(kind, at);
     this.#deliver(text);
   }
 
@@ -188,7 +188,7 @@ class JsonReader extends JsonTokens {
   }
 
   /** Begins a value that is no object and no array. */
-  #targetOf(kind: Kind, at: number): Target {
+  #beginScalar(kind: Kind, at: number): Target {
     this.#count(at);
     switch (this.frame?.mode ?? Mode.Elements) {
       case Mode.Skipped:
@@ -210,7 +210,7 @@ class JsonReader extends JsonTokens {
       this.#unknown(line);
       return Target.Nowhere;
     }
-    if (this.#isMistyped(child, kind, line)) return Target.Nowhere;
+    if (this.#reportSingleValue(child, kind, line)) return Target.Nowhere;
     this.#element = child.name;
     this.#setMarkup(at, at);
     this.handlers.open(this.#element, NO_ATTRIBUTES, line);
@@ -227,7 +227,7 @@ class JsonReader extends JsonTokens {
   }
 
   /** Whether a single value was sent instead of an array of elements. */
-  #isMistyped(child: Child, kind: Kind, line: number): boolean {
+  #reportSingleValue(child: Child, kind: Kind, line: number): boolean {
     const isInArray = this.frame?.isArray ?? false;
     if (child.max === 1 || isInArray) return false;
     if (kind === "an array") return false;
@@ -343,7 +343,7 @@ class JsonReader extends JsonTokens {
     if (child === null) return this.#unknown(line);
     const { name, shape } = child;
     if (child.max > 1 && !this.frame!.isArray) {
-      if (this.#isMistyped(child, kind, line)) return;
+      if (this.#reportSingleValue(child, kind, line)) return;
       frame.mode = Mode.Elements;
       frame.item = child;
       return;
@@ -404,7 +404,8 @@ class JsonReader extends JsonTokens {
     this.handlers.open(name, attributes, line);
     const { textName = TEXT_NAME, content } = shape;
     if (
-      !seen.includes(textName) && !seen.some((name) => isAlone(shape, name))
+      !seen.includes(textName) &&
+      !seen.some((name) => isTextReplaced(shape, name))
     ) {
       const expected = textKind(content as TextForm);
       mistyped.push([textName, "missing", expected, line]);
@@ -440,8 +441,8 @@ class JsonReader extends JsonTokens {
 }
 
 /** Whether a member replaces the text. */
-function isAlone({ attributes }: Shape, name: Child | string): boolean {
-  return typeof name === "string" && attributes?.[name]?.alone === true;
+function isTextReplaced({ attributes }: Shape, name: Child | string): boolean {
+  return typeof name === "string" && attributes?.[name]?.replacesText === true;
 }
 
 /** Whether the object already has this member. */

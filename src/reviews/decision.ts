@@ -34,7 +34,7 @@ export const DECISIONS_BYTES = 1_024 * 1_024;
 export const REASON_LENGTHS = { code: 64, field: 200, message: 1_000 } as const;
 
 /** A reason of a rejection; each element is optional. */
-export const REASON_PARTS = [
+export const REASON_ELEMENTS = [
   maybe("code", STRING, "a code that the operator chose"),
   maybe("field", STRING, "a field of the product"),
   maybe("message", STRING, "what is wrong, and what would be right"),
@@ -45,7 +45,7 @@ const REVIEW = {
   shape: inAnyOrder(
     one("product", UUID),
     one("decision", word(DECISIONS)),
-    ...REASON_PARTS,
+    ...REASON_ELEMENTS,
     maybe(
       "changed_at",
       STRING,

@@ -7,13 +7,13 @@ import { withAudit } from "../monitoring/audit.ts";
 import type { XmlElement } from "../xml/decode.ts";
 import { elements, many, one, STRING } from "../xml/shapes.ts";
 import { readField, readFields, readRoot } from "../xml/small_document.ts";
-import { REASON_LENGTHS, REASON_PARTS } from "./decision.ts";
+import { REASON_ELEMENTS, REASON_LENGTHS } from "./decision.ts";
 import type { Reason } from "../catalogue/review.ts";
 
 /** The most reasons in the list. */
 export const REASONS_LIMIT = 100;
 
-const [, FIELD, MESSAGE] = REASON_PARTS;
+const [, FIELD, MESSAGE] = REASON_ELEMENTS;
 const REASON = {
   name: "reason",
   shape: elements(

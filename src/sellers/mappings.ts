@@ -55,7 +55,7 @@ const MAPPED_VALUE: Shape<{ "@field": string; "#text": string }> = {
 };
 
 /** The elements of a mapping. */
-export const MAPPING_PARTS = [
+export const MAPPING_ELEMENTS = [
   one(
     "columns",
     elements(many("column", MAPPED_COLUMN)),
@@ -66,7 +66,7 @@ export const MAPPING_PARTS = [
 
 export const MAPPING = {
   name: "mapping",
-  shape: inAnyOrder(NAME_OF_PATH, readOnly("updated_at"), ...MAPPING_PARTS),
+  shape: inAnyOrder(NAME_OF_PATH, readOnly("updated_at"), ...MAPPING_ELEMENTS),
 };
 
 /**
@@ -95,7 +95,7 @@ export interface NamedMapping extends Mapping {
   updatedAt: number;
 }
 
-const [COLUMNS, VALUES] = MAPPING_PARTS;
+const [COLUMNS, VALUES] = MAPPING_ELEMENTS;
 
 /**
  * Reads `<mapping>`, which is stored under `name`. Throws 422 with everything
@@ -104,7 +104,7 @@ const [COLUMNS, VALUES] = MAPPING_PARTS;
 export function readMapping(root: XmlElement, name: string): Mapping {
   const { fields, details } = readFields(root, MAPPING);
   checkName(fields.get("name"), name, details);
-  const entries = ({ name: list, shape }: typeof MAPPING_PARTS[number]) => {
+  const entries = ({ name: list, shape }: typeof MAPPING_ELEMENTS[number]) => {
     const { name: item, shape: { attributes } } = listedIn(shape)!.items;
     const sent = fields.get(list as keyof Mapping);
     if (sent === undefined) {

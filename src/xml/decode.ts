@@ -56,7 +56,7 @@ interface ReadingOptions {
 }
 
 /** Runs one step when the scheduler allows it. */
-export type TakeStep = (step: () => Promise<void>) => Promise<void>;
+export type RunXmlStep = (step: () => Promise<void>) => Promise<void>;
 
 /**
  * Like `readXml`, one window at a time: 16 MiB of the slowest kind take a
@@ -65,7 +65,7 @@ export type TakeStep = (step: () => Promise<void>) => Promise<void>;
 export async function readXmlInSteps(
   blocks: Uint8Array[],
   handlers: XmlHandlers,
-  take: TakeStep,
+  runStep: RunXmlStep,
   options?: ReadingOptions,
 ): Promise<void> {
   const windows = beginReadingOf(blocks, handlers, options).read();
@@ -74,7 +74,7 @@ export async function readXmlInSteps(
     isOver = windows.next().done === true;
     return Promise.resolve();
   };
-  while (!isOver) await take(readOne);
+  while (!isOver) await runStep(readOne);
 }
 
 /** A document that is read while it arrives. */

@@ -22,7 +22,7 @@ export interface Attribute {
   form: TextForm;
   required?: boolean;
   /** Whether the attribute replaces the text and the other attributes. */
-  alone?: true;
+  replacesText?: true;
   about?: string;
   /** An example of the value, for messages. */
   example?: string;

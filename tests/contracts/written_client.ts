@@ -159,17 +159,17 @@ class Declarations {
       const value = content.empty ? `${type} | null` : type;
       if (attributes === undefined) return value;
       const { textName = "value", plain } = shape;
-      const [alone, beside] = [true, false].map((is) =>
+      const [replacing, beside] = [true, false].map((is) =>
         Object.fromEntries(
-          Object.entries(attributes).filter(([, { alone = false }]) =>
-            alone === is
+          Object.entries(attributes).filter(([, { replacesText = false }]) =>
+            replacesText === is
           ),
         )
       );
       const own = `{ ${textName}: ${plain ? value : type}\n${
         attributeProperties(beside, content.empty === true && !plain)
       } }`;
-      const others = Object.entries(alone).map(([name, one]) =>
+      const others = Object.entries(replacing).map(([name, one]) =>
         `{ ${
           attributeProperties({ [name]: { ...one, required: true } }, false)
         } }`

@@ -1,8 +1,8 @@
 /** A seller's contacts, and their changes for operators. */
 import {
   type Contact,
+  CONTACT_ELEMENT_NAMES,
   CONTACTS_LIMIT,
-  PART_NAMES,
   readContact,
 } from "../../catalogue/contact.ts";
 import {
@@ -117,7 +117,7 @@ function contactNode(
 /** The elements of a contact, without its id. */
 function partsOf(contact: Contact): Contact {
   return Object.fromEntries(
-    PART_NAMES.map((name) => [name, contact[name]]),
+    CONTACT_ELEMENT_NAMES.map((name) => [name, contact[name]]),
   ) as unknown as Contact;
 }
 

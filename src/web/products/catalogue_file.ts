@@ -2,7 +2,7 @@
 import { fieldNodes, type FieldValues } from "../../catalogue/field_nodes.ts";
 import {
   type Sale,
-  SALE_PARTS,
+  SALE_ELEMENTS,
   SCALAR_NAMES,
   SCALAR_RULES,
 } from "../../catalogue/fields.ts";
@@ -99,7 +99,7 @@ function tableOfProducts(products: readonly Product[]): string[][] {
     return [
       ...SCALAR_NAMES.map((name) => ownCell(shownText(product, name)) ?? ""),
       product.price?.currency ?? "",
-      ...SALE_PARTS.map((part) => product.sale?.[part] ?? ""),
+      ...SALE_ELEMENTS.map((part) => product.sale?.[part] ?? ""),
       ownListCell("categories", product.categories ?? []) ?? "",
       imagesOf(product),
       ...attributeCells(product, attributes),

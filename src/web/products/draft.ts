@@ -3,7 +3,7 @@ import {
   LIST_NAMES,
   type ListField,
   SALE,
-  type SalePart,
+  type SaleElement,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -26,7 +26,7 @@ export interface Draft {
   scalars: Readonly<Record<ScalarField, string>>;
   currency: string;
   /** The times are those of an `<input type="datetime-local">`. */
-  sale: Readonly<Record<SalePart, string>>;
+  sale: Readonly<Record<SaleElement, string>>;
   lists: Readonly<Record<ListField, readonly Item[]>>;
 }
 

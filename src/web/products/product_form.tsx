@@ -7,8 +7,8 @@ import {
   type ListField,
   LISTS,
   SALE,
-  SALE_PARTS,
-  type SalePart,
+  SALE_ELEMENTS,
+  type SaleElement,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -205,7 +205,7 @@ export function ProductForm({ client, product, onSaved }: {
             items={draft.lists[name]}
             problem={messageFor(name, refused)}
             onItems={(items) => setList(name, items)}
-            offered={name === "categories"
+            suggestions={name === "categories"
               ? (id, text) => (
                 <CategoryNames client={client} id={id} text={text} />
               )
@@ -384,7 +384,7 @@ function Control(
   );
 }
 
-const SALE_LABELS: Readonly<Record<SalePart, string>> = {
+const SALE_LABELS: Readonly<Record<SaleElement, string>> = {
   price: "Sale price",
   from: "Begins (empty: at once)",
   until: "Ends",
@@ -393,7 +393,7 @@ const SALE_LABELS: Readonly<Record<SalePart, string>> = {
 function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
   draft: Draft;
   problem: string | null;
-  onText: (part: SalePart, text: string) => void;
+  onText: (part: SaleElement, text: string) => void;
   onEnd: () => void;
 }) {
   return (
@@ -401,7 +401,7 @@ function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
       <legend>{fieldLabel(SALE)}</legend>
       {problem && <p class="bad" role="alert">{problem}</p>}
       <div class="row">
-        {SALE_PARTS.map((part) => (
+        {SALE_ELEMENTS.map((part) => (
           <label key={part}>
             {SALE_LABELS[part]}{" "}
             <input
@@ -416,7 +416,7 @@ function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
             {part === "price" && <span class="quiet">{currency}</span>}
           </label>
         ))}
-        {SALE_PARTS.some((part) => sale[part] !== "") && (
+        {SALE_ELEMENTS.some((part) => sale[part] !== "") && (
           <button type="button" class="small" onClick={onEnd}>
             No sale
           </button>
@@ -426,16 +426,16 @@ function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
   );
 }
 
-function ListOf({ name, items, problem, onItems, offered }: {
+function ListOf({ name, items, problem, onItems, suggestions }: {
   name: ListField;
   items: readonly Item[];
   problem: string | null;
   onItems: (items: readonly Item[]) => void;
   /** Draws a `<datalist>` of suggestions for the typed text. */
-  offered?: (id: string, text: string) => ComponentChildren;
+  suggestions?: (id: string, text: string) => ComponentChildren;
 }) {
   const [typed, setTyped] = useState<string | null>(null);
-  const listId = `${name}-offered`;
+  const listId = `${name}-suggestions`;
   const { text, note } = ITEM_LABELS[name];
   const { max, item: element } = LISTS[name];
   const change = (index: number, changes: Partial<Item>) =>
@@ -454,7 +454,7 @@ function ListOf({ name, items, problem, onItems, offered }: {
     <fieldset>
       <legend>{fieldLabel(name)}</legend>
       {problem && <p class="bad" role="alert">{problem}</p>}
-      {typed !== null && offered?.(listId, typed)}
+      {typed !== null && suggestions?.(listId, typed)}
       {items.map((item, i) => (
         <div key={i} class="row">
           {note !== undefined && (
@@ -472,7 +472,7 @@ function ListOf({ name, items, problem, onItems, offered }: {
             placeholder={text}
             class="grow"
             value={item.text}
-            list={offered && listId}
+            list={suggestions && listId}
             onFocus={() => setTyped(item.text)}
             onInput={({ currentTarget: { value } }) => {
               setTyped(value);

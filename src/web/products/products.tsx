@@ -122,7 +122,7 @@ function searchOf(query: URLSearchParams): Search {
 /**
  * Opens the list with another search, at the first page unless `after` is set.
  */
-function show(search: Partial<Search>): void {
+function goToSearch(search: Partial<Search>): void {
   const now = searchOf(route.value.query);
   goTo("products", undefined, { ...now, after: "", ...search });
 }
@@ -258,7 +258,7 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
   & ListProps
   & { rows: readonly Product[] }) {
   const { busy, error, run } = useAction();
-  const isWhole = rows.every(({ id }) => selection.has(id));
+  const isPageSelected = rows.every(({ id }) => selection.has(id));
   const isFull = selection.size === ATTRIBUTES_LIMIT;
   const selectAll = () =>
     run(async () => {
@@ -274,11 +274,11 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
       <label class="row">
         <input
           type="checkbox"
-          checked={isWhole}
+          checked={isPageSelected}
           onChange={() => {
             const next = new Map(selection);
             for (const product of rows) {
-              if (isWhole) next.delete(product.id);
+              if (isPageSelected) next.delete(product.id);
               else if (next.size < ATTRIBUTES_LIMIT) {
                 next.set(
                   product.id,
@@ -359,7 +359,7 @@ function Pages(
 function ProductTable(props: ListProps & { rows: readonly Product[] }) {
   const { search, rows, selection, onSelect } = props;
   if (rows.length === 0) return null;
-  const chosen: Column<Product> = {
+  const selectColumn: Column<Product> = {
     label: "Select",
     cell: (product) => (
       <input
@@ -383,7 +383,7 @@ function ProductTable(props: ListProps & { rows: readonly Product[] }) {
       <SelectionBar {...props} />
       <Table
         label="Products"
-        columns={[chosen, ...columns]}
+        columns={[selectColumn, ...columns]}
         rows={rows}
         keyOf={({ id }) => id}
       />
@@ -464,7 +464,7 @@ function SearchForm({ search }: { search: Search }) {
     <Form
       class="row"
       role="search"
-      onSubmit={() => show({ q: q.trim() })}
+      onSubmit={() => goToSearch({ q: q.trim() })}
     >
       <span class="field grow">
         <label for="q">SKU or title</label>
@@ -481,7 +481,8 @@ function SearchForm({ search }: { search: Search }) {
         <select
           id="status"
           value={search.status}
-          onChange={(event) => show({ status: event.currentTarget.value })}
+          onChange={(event) =>
+            goToSearch({ status: event.currentTarget.value })}
         >
           <option value="">any</option>
           {STATUSES.map((word) => (
@@ -494,7 +495,8 @@ function SearchForm({ search }: { search: Search }) {
         <select
           id="review"
           value={search.review}
-          onChange={(event) => show({ review: event.currentTarget.value })}
+          onChange={(event) =>
+            goToSearch({ review: event.currentTarget.value })}
         >
           <option value="">any</option>
           {REVIEW_STATES.map((word) => (
@@ -507,7 +509,8 @@ function SearchForm({ search }: { search: Search }) {
         <select
           id="images"
           value={search.images}
-          onChange={(event) => show({ images: event.currentTarget.value })}
+          onChange={(event) =>
+            goToSearch({ images: event.currentTarget.value })}
         >
           <option value="">any</option>
           {IMAGE_STATES.map((word) => (
@@ -520,7 +523,7 @@ function SearchForm({ search }: { search: Search }) {
         <select
           id="sort"
           value={search.sort}
-          onChange={(event) => show({ sort: event.currentTarget.value })}
+          onChange={(event) => goToSearch({ sort: event.currentTarget.value })}
         >
           <option value="">as uploaded</option>
           {ORDERS.map(({ sort, label }) => (

@@ -46,7 +46,7 @@ export interface Done {
   /** The upload, if it can be undone. */
   transaction_id?: string;
   /** Whether prices changed: the view of the upload shows their former values. */
-  isOfPrices?: boolean;
+  changesPrices?: boolean;
   /** Deleted products: no undo, but they can be uploaded again. */
   deleted?: readonly Product[];
   /** The products for which the action failed. */
@@ -129,7 +129,7 @@ function ChangeForm({ client, products, onDone }: {
       const text = `${plural(updated - more, "product")} changed.`;
       onDone({
         transaction_id,
-        isOfPrices: change.field === "price",
+        changesPrices: change.field === "price",
         text: refused === 0 ? text : `${text} ${count(refused)} refused.`,
       });
     });
@@ -453,7 +453,7 @@ export function DoneNote({ done }: { done: Done }) {
         {text}{" "}
         {transaction_id !== undefined && (
           <a href={linkTo("uploads", transaction_id)}>
-            {done.isOfPrices ? "See or undo the change" : "Undo the change…"}
+            {done.changesPrices ? "See or undo the change" : "Undo the change…"}
           </a>
         )}
       </p>

@@ -191,7 +191,7 @@ export function App() {
     current.role === "operator" && !counts ? current.client : null,
   );
   useTitle(view?.label ?? "Sign in");
-  useLeaving();
+  useUnsavedWarning();
   useEffect(() => {
     if (signedIn) return;
     stopFollowing();
@@ -225,7 +225,7 @@ export function App() {
 }
 
 /** The views of a seller that an operator may read. */
-const VIEWED = SELLER_VIEWS
+const VIEWS_FOR_OPERATORS = SELLER_VIEWS
   .filter(({ name }) =>
     ["uploads", "imports", "products", "contacts", "webhooks"].includes(name)
   );
@@ -246,7 +246,7 @@ function viewsOf(
   }
   return seller === null
     ? withClient(OPERATOR_VIEWS, current.client)
-    : withClient(VIEWED, current.client.seller(seller));
+    : withClient(VIEWS_FOR_OPERATORS, current.client.seller(seller));
 }
 
 function withClient<C>(views: readonly ViewOf<C>[], client: C): View[] {
@@ -273,11 +273,13 @@ function ViewedNote() {
 function letterOf(name: string, views: readonly View[]): string {
   const taken = views.slice(0, views.findIndex((view) => view.name === name))
     .map((view) => letterOf(view.name, views));
-  return [...LETTERS[name] ?? name].find((one) => !taken.includes(one)) ?? "";
+  return [...LETTER_SOURCES[name] ?? name].find((one) =>
+    !taken.includes(one)
+  ) ?? "";
 }
 
 /** Views whose label begins with a different letter than their name. */
-const LETTERS: Readonly<Record<string, string>> = { uploads: "history" };
+const LETTER_SOURCES: Readonly<Record<string, string>> = { uploads: "history" };
 
 /** Keys that work outside of fields; `?` lists them. */
 function Shortcuts({ views }: { views: readonly View[] }) {
@@ -361,7 +363,7 @@ function useTitle(label: string): void {
 }
 
 /** Makes the browser ask before a page with unsaved work is closed. */
-function useLeaving(): void {
+function useUnsavedWarning(): void {
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
       const isUnsaved = hasUnsavedWork() || hasUnsaved() ||
@@ -440,7 +442,7 @@ function Header({ current, views, view }: {
     <header>
       <span class="brand">
         <span class="name">Seller interface</span>
-        {current && <Owner current={current} />}
+        {current && <SignedInName current={current} />}
         {sandbox && <small class="state busy">sandbox</small>}
         {sandbox && (
           <a href={sandbox.mailUrl} target="_blank" rel="noopener">Mails</a>
@@ -490,7 +492,7 @@ function endSession(): void {
 }
 
 /** Who is signed in. */
-function Owner({ current }: { current: Session }) {
+function SignedInName({ current }: { current: Session }) {
   const { data } = useLoaded(
     async (signal) =>
       current.role === "operator"

@@ -3,7 +3,7 @@ import {
   type ListField,
   LISTS,
   SALE,
-  SALE_PARTS,
+  SALE_ELEMENTS,
 } from "../../../catalogue/fields.ts";
 import { lackingAttribute } from "../../../catalogue/missing_attribute.ts";
 import type { Detail } from "../../../client/mod.ts";
@@ -152,7 +152,8 @@ function saleColumn(
   targets: ColumnMapping["targets"],
   path: string,
 ): number | ColumnField {
-  const part = SALE_PARTS.find((part) => path === `${SALE}/${part}`) ?? "price";
+  const part = SALE_ELEMENTS.find((part) => path === `${SALE}/${part}`) ??
+    "price";
   const own = targets.indexOf(SALE_TARGETS[part]);
   const column = own < 0 && part === "from"
     ? targets.indexOf("sale_until")
@@ -324,7 +325,7 @@ function saleCells(
   parts: readonly XmlElement[],
 ): [ColumnField, string][] | null {
   const cells = parts.flatMap(({ name, text }): [ColumnField, string][] => {
-    const part = SALE_PARTS.find((part) => part === name);
+    const part = SALE_ELEMENTS.find((part) => part === name);
     const cell = ownCell(text.trim());
     return part === undefined || !cell ? [] : [[SALE_TARGETS[part], cell]];
   });

@@ -4,7 +4,7 @@
 import {
   type ListField,
   LISTS,
-  type SalePart,
+  type SaleElement,
   SCALAR_NAMES,
   SCALAR_RULES,
   type ScalarField,
@@ -554,7 +554,7 @@ export const SALE_TARGETS = {
   price: "sale_price",
   from: "sale_from",
   until: "sale_until",
-} as const satisfies Record<SalePart, ColumnField>;
+} as const satisfies Record<SaleElement, ColumnField>;
 
 /** The sale of a row; null ends it, undefined does not change it. */
 function saleOf(
