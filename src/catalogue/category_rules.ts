@@ -149,7 +149,7 @@ interface Change {
   /** Null for a new product. */
   before: ProductFields | null;
   after: ProductFields;
-  /** Fields whose problems are already reported. */
+  /** Fields that could not be read; their problems are already reported. */
   unread: ReadonlySet<string>;
 }
 
@@ -418,7 +418,7 @@ function notAmong(
     : values.size === 1
     ? quote(nearest)
     : `one of ${values.size} values, of which ${quote(nearest)} is the nearest`;
-  return `is ${quote(value)}; the category ${quote(name)} takes ${allowed}.`;
+  return `is ${quote(value)}; the category ${quote(name)} allows ${allowed}.`;
 }
 
 /** How many values a message lists. */

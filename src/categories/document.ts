@@ -152,8 +152,8 @@ export async function readCategories(
 }
 
 /**
- * Members of a JSON object have no order, so what is an XML attribute arrives
- * as an element.
+ * Members of a JSON object have no order, so the JSON reader reports XML
+ * attributes as elements, too.
  */
 function asElements({ content, attributes = {} }: Shape): Shape {
   if (isText(content)) return { content };
@@ -186,7 +186,7 @@ class CategoriesReader {
   readonly #problems: Detail[] = [];
   #moreProblems = 0;
   readonly #openElements: Element[] = [];
-  /** Depth inside an element that is not known, whose content is ignored. */
+  /** Depth inside an unknown element, whose content is ignored. */
   #skipping = 0;
   readonly #names = new Map<string, number>();
   readonly #list: NewList = { closed: false, categories: [] };
@@ -488,10 +488,10 @@ class CategoriesReader {
     if (!this.#isJson) {
       return refuse(`is not known here; <${parent.name}> holds <${item}>.`);
     }
-    // A list that was read has its name around it.
+    // The list as GET returns it is enclosed in its name.
     if (field === "categories") {
       return refuse(
-        "is around the document; send what it holds alone.",
+        "encloses the document; send only its content.",
         "/categories",
       );
     }

@@ -374,8 +374,9 @@ export type ProductAttributes = {
     value: number | null;
     /** the value that the field must have now; otherwise nothing is changed */
     expected?: number | "";
+  } | {
     /** a difference to add to the current value, instead of a value */
-    change?: number;
+    change: number;
   } | null;
   availability?: "in_stock" | "out_of_stock" | "preorder" | "backorder";
   available_at?: string | null;
@@ -574,7 +575,7 @@ export interface PriceChange {
   to: string;
   /** the currency of `to` */
   currency: string;
-  /** attribute; or upload, import or undo with its id */
+  /** what changed it: attribute or sale; or upload, import or undo with its id */
   by: string;
   /** the key that changed it */
   key_id?: string;
@@ -948,7 +949,7 @@ export interface DryRun {
 }
 
 export interface UploadedImage {
-  /** what products name, with or without the host */
+  /** the URL to use in products; the host may be left out */
   url: string;
   /** the MIME type */
   type: string;
@@ -1066,7 +1067,7 @@ export interface Account {
   last_used_at: string | null;
   /** the key of this request */
   key_id?: string;
-  /** networks of the service's HEADs, downloads and deliveries; if empty, ask the operator */
+  /** networks from which the service sends its requests to your hosts; if empty, ask the operator */
   source_addresses: string[];
 }
 
@@ -1105,7 +1106,7 @@ export interface Queue {
   /** jobs that are not done; counts stop at 100,000 */
   waiting: number;
   in_progress: number;
-  /** seconds since the oldest job became due; left out if jobs wait for other jobs */
+  /** seconds since the oldest job became due; left out for imports, because an import waits for others of its seller */
   oldest_due_seconds?: number;
 }
 

@@ -90,7 +90,7 @@ const IMAGE_COUNTS = named(
   one("failed", COUNT),
 );
 
-/** Missing in records made before keys were recorded. */
+/** Left out of records from before the service recorded keys. */
 const MADE_BY = maybe(
   "key",
   named(
@@ -348,7 +348,11 @@ const PRICE_CHANGE = named(
   maybe("from_currency", STRING, "only if the currency changed"),
   one("to", STRING, "the price since then"),
   one("currency", STRING, "the currency of `to`"),
-  one("by", STRING, "attribute; or upload, import or undo with its id"),
+  one(
+    "by",
+    STRING,
+    "what changed it: attribute or sale; or upload, import or undo with its id",
+  ),
   maybe("key_id", UUID, "the key that changed it"),
 );
 
@@ -388,7 +392,7 @@ const CONTACT = named(
   ...CONTACT_ELEMENTS,
 );
 
-/** A contact that was stored, changed or deleted; deleted ones have no parts. */
+/** A contact that was stored, changed or deleted; a deleted one is only named. */
 const CONTACT_CHANGE: Shape<XmlNode> = {
   type: "contact_change",
   attributes: {
@@ -505,8 +509,8 @@ const ACCOUNT = named(
   one(
     "source_addresses",
     elements(many("source_address", STRING)),
-    "networks of the service's HEADs, downloads and deliveries; if empty, " +
-      "ask the operator",
+    "networks from which the service sends its requests to your hosts; if " +
+      "empty, ask the operator",
   ),
 );
 
@@ -592,7 +596,7 @@ const QUEUE = named(
   maybe(
     "oldest_due_seconds",
     COUNT,
-    "seconds since the oldest job became due; left out if jobs wait for other jobs",
+    "seconds since the oldest job became due; left out for imports, because an import waits for others of its seller",
   ),
 );
 
@@ -625,7 +629,7 @@ const PARTIAL = maybe(
 
 const UPLOADED_IMAGE = named(
   "uploaded_image",
-  one("url", STRING, "what products name, with or without the host"),
+  one("url", STRING, "the URL to use in products; the host may be left out"),
   one("type", STRING, "the MIME type"),
   one("width", COUNT, "pixels"),
   one("height", COUNT, "pixels"),
@@ -689,8 +693,8 @@ export const ANSWERS = {
   ],
   image: [one("image", UPLOADED_IMAGE)],
   product: [one("product", READ_PRODUCT)],
-  // Before `products`: the schema has one type for both lists, made from the
-  // first. In this one, a contact may be whole.
+  // Stands before `products`, because the schema takes the type of both lists
+  // from the first one. In this list, a contact may have its elements.
   followed_products: [
     one("products", elements(many("product", FOLLOWED_PRODUCT))),
     NEXT,
@@ -751,8 +755,8 @@ export const ANSWERS = {
     PARTIAL,
   ],
   contact: [one("contact", CONTACT)],
-  // Before `contacts`: the schema has one type for both lists, made from the
-  // first. In this one, more elements are optional.
+  // Stands before `contacts`, because the schema takes the type of both lists
+  // from the first one. In this list, more elements are optional.
   contact_changes: [
     one("contacts", elements(many("contact", CONTACT_CHANGE))),
     NEXT,

@@ -203,8 +203,8 @@ export function referenceEntries(
 }
 
 /**
- * The chapter on webhooks with the operator's meanings of triggers. The
- * meanings replace those in the table; examples of their data follow later.
+ * The chapter on webhooks with the operator's meanings of triggers: they replace
+ * those in the table, and an example of each follows before the next heading.
  */
 export function withMeanings(
   chapter: string,

@@ -283,8 +283,8 @@ const ADDRESS = maybe("id", UUID, "addresses a stored product");
 const SENT_PRODUCT = product("product", {}, ADDRESS, "upload");
 
 /**
- * The document of an upload or of `bulk_attributes` for the JSON reader. The
- * decoder checks what the schema leaves open.
+ * The documents of an upload and of `bulk_attributes`, as one shape for the JSON
+ * reader. The decoder refuses members that only the other document may have.
  */
 export const SENT_PRODUCTS: Root = {
   name: "products",
@@ -366,6 +366,7 @@ export const REVIEWED_PRODUCT = product(
 /** The scopes and networks of a key. */
 export const SCOPE_LIST = elements(many("scope", word(SCOPES)));
 export const NETWORK_LIST = elements(many("network", STRING));
+
 /** Documents that clients send, by root element, and the body of a delivery. */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   delivered_event: DELIVERED_EVENT,

@@ -277,7 +277,7 @@ const HEADERS: Readonly<Record<string, Json>> = {
       "the number of requests, w the window in seconds",
   ),
   "RateLimit": textHeader(
-    "the rest of each limit (same draft): r is the number of remaining " +
+    "what is left of each limit (same draft): r is the number of remaining " +
       "requests, t the seconds until all of q are available again",
   ),
   "Retry-After": numberHeader(
@@ -327,7 +327,8 @@ function successes(endpoint: Endpoint, components: Components): Json {
   }
   if ("type" in answers) {
     const content = Object.fromEntries(
-      // A refused product in JSON may be any object; it follows no schema.
+      // These answers repeat products as their seller sent them. In JSON, such a
+      // product may be any object, so it has no schema.
       mediaTypes(answers).map((type) => [type, {
         schema: { type: type === JSON_TYPE ? "object" : "string" },
       }]),

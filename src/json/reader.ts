@@ -187,7 +187,10 @@ class JsonReader extends JsonTokens {
     this.scalar("a number", at, isWhole ? String(value) : text);
   }
 
-  /** Begins a value that is no object and no array. */
+  /**
+   * Counts a value that is no object and no array; returns where its text is
+   * reported.
+   */
   #beginScalar(kind: Kind, at: number): Target {
     this.#count(at);
     switch (this.frame?.mode ?? Mode.Elements) {
@@ -226,7 +229,10 @@ class JsonReader extends JsonTokens {
     this.handlers.unknown?.(pointerToken(this.#name), line);
   }
 
-  /** Whether a single value was sent instead of an array of elements. */
+  /**
+   * Reports a single value that was sent instead of an array of elements; returns
+   * whether it did.
+   */
   #reportSingleValue(child: Child, kind: Kind, line: number): boolean {
     const isInArray = this.frame?.isArray ?? false;
     if (child.max === 1 || isInArray) return false;
@@ -440,12 +446,12 @@ class JsonReader extends JsonTokens {
   }
 }
 
-/** Whether a member replaces the text. */
+/** Whether a member is an XML attribute that replaces the text. */
 function isTextReplaced({ attributes }: Shape, name: Child | string): boolean {
   return typeof name === "string" && attributes?.[name]?.replacesText === true;
 }
 
-/** Whether the object already has this member. */
+/** Whether the object already has this member; otherwise records the member. */
 function isRepeated(frame: Frame, name: string, child: Child | null): boolean {
   // Bounded by the elements of the shape, or by the limit of attributes.
   const member = child ?? (frame.mode === Mode.Attributed ? name : null);

@@ -296,10 +296,8 @@ export abstract class JsonTokens extends WindowReader {
     }
     if (text === null) {
       throw this.malformed(
-        `The escape ${
-          window.slice(at, at + 6)
-        } is no character, or a character ` +
-          "that is not allowed; remove it.",
+        `The escape ${window.slice(at, at + 6)} is not a character, or not ` +
+          "an allowed one; remove it.",
         at,
       );
     }
@@ -327,7 +325,7 @@ export abstract class JsonTokens extends WindowReader {
     const found = point === undefined ? "" : String.fromCodePoint(point);
     const isRoot = this.frame === null && this.#next === Next.Value;
     const hint = isRoot && found === "<"
-      ? " XML is sent with Content-Type: text/xml."
+      ? " To send XML, set Content-Type: text/xml."
       : "";
     return this.malformed(
       `"${found}" stands where ${expected} is expected.${hint}`,

@@ -79,7 +79,7 @@ function anyProblem(value: AnyValue): string | null {
   if (value === null || typeof value === "string") return null;
   if (Array.isArray(value)) return "is an array; it must be an object.";
   return Object.keys(value).some((name) => name.startsWith("@"))
-    ? "has an XML attribute; only an object inside of it can have one."
+    ? 'has a name that begins with "@"; only objects inside it can have one.'
     : membersProblem(value);
 }
 

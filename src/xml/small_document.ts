@@ -196,7 +196,7 @@ function unknownElement(
   root?: string,
 ): Detail {
   const advice = name === root
-    ? "is around the document; send what it holds alone."
+    ? "encloses the document; send only its content."
     : `is not known here; ${suggestion(shown(name), known)}`;
   return {
     line,

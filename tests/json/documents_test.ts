@@ -442,7 +442,7 @@ Deno.test("a small document in another form is recognized in the message", async
   };
   assertEquals(
     await reported('{"webhook": {"trigger": "order_paid"}}'),
-    '/webhook "webhook" is around the document; send what it holds alone.',
+    '/webhook "webhook" encloses the document; send only its content.',
   );
   assertEquals(
     await reported('{"triger": "order_paid"}'),
@@ -496,7 +496,7 @@ Deno.test("unknown members of a list of categories are told with those that are 
   };
   assertEquals(
     await reported('{"categories": {"closed": true, "category": []}}'),
-    "/categories categories is around the document; send what it holds alone.",
+    "/categories categories encloses the document; send only its content.",
   );
   const rule = (members: string) =>
     reported(`{"category": [{"name": "A", "rule": [{${members}}]}]}`);

@@ -116,6 +116,7 @@ function newPrice(
 ): bigint {
   if (how === "to") return number;
   if (how === "by") return price + number;
+  // Rounds half up, to the smallest unit of the currency.
   const unit = 10n ** BigInt(DECIMALS - decimalsOf(currency));
   const exact = price * (100n * ONE + number);
   const whole = 100n * ONE * unit;

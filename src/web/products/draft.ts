@@ -221,7 +221,7 @@ export function conflictingFields(
 
 /**
  * The document that changes these fields of a product, or creates one.
- * `expectedPrice` is the present price if the change of the price is confirmed.
+ * `expectedPrice`: the stored price, once the user has confirmed a large change.
  */
 export function productToSend(
   id: string | null,

@@ -136,7 +136,7 @@ export function PriceHistory({ client, product }: {
                   keyOf={({ at }) => at}
                 />
                 {next && (
-                  <p class="quiet">These are the last {changes.length}.</p>
+                  <p class="quiet">The list has the last {changes.length}.</p>
                 )}
               </>
             )}

@@ -47,7 +47,7 @@ export interface Done {
   transaction_id?: string;
   /** Whether prices changed: the view of the upload shows their former values. */
   changesPrices?: boolean;
-  /** Deleted products: no undo, but they can be uploaded again. */
+  /** Deleted products; an undo is impossible, but they can be uploaded again. */
   deleted?: readonly Product[];
   /** The products for which the action failed. */
   failures?: readonly Failure[];

@@ -278,7 +278,7 @@ function letterOf(name: string, views: readonly View[]): string {
   ) ?? "";
 }
 
-/** Views whose label begins with a different letter than their name. */
+/** For views whose label differs from their name: the label. */
 const LETTER_SOURCES: Readonly<Record<string, string>> = { uploads: "history" };
 
 /** Keys that work outside of fields; `?` lists them. */
@@ -491,7 +491,7 @@ function endSession(): void {
   signOut();
 }
 
-/** Who is signed in. */
+/** The name of the account that is signed in. */
 function SignedInName({ current }: { current: Session }) {
   const { data } = useLoaded(
     async (signal) =>
