@@ -4,8 +4,12 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Product } from "../../src/client/mod.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
+import { isoTime } from "../../src/xml/encode.ts";
 import { Draws } from "./draws.ts";
 import { answer, drop, openQuestions, saved, sentOf } from "./page.ts";
+
+type Sale = NonNullable<Product["sale"]>;
 
 /**
  * Texts in which a table, a spreadsheet program or the page may see a meaning.
@@ -39,6 +43,7 @@ function productOf(draws: Draws, i: number): Product {
   };
   const maybe = <T>(value: () => T): T | null =>
     draws.chance(0.7) ? value() : null;
+  const contactName = () => line().slice(0, 64).trim();
   const names = draws.some(NAMES, 0, 4);
   const decimal = () =>
     draws.of([
@@ -71,6 +76,12 @@ function productOf(draws: Draws, i: number): Product {
     condition: draws.of(["new", "used"]),
     status: draws.of(["active", "paused"]),
     parent_sku: maybe(line),
+    manufacturer: maybe(contactName),
+    responsible_person: maybe(contactName),
+    safety_text: maybe(() =>
+      draws.of(["", " ", "\n"]) + `${line()}\n${line()}` + draws.of(["", "\n"])
+    ),
+    sale: draws.chance(0.5) ? undefined : saleOf(draws, decimal()),
     categories: draws.some(ODD, 0, 4).map((one) =>
       one.replaceAll("\t", " ").trim()
     ),
@@ -88,6 +99,19 @@ function productOf(draws: Draws, i: number): Product {
   } as unknown as Product;
 }
 
+/** A sale in each of its states, as the service shows it. */
+function saleOf(draws: Draws, price: string) {
+  const from = Date.UTC(2026, draws.below(24), 1 + draws.below(28)) +
+    draws.of([0, 1, 12 * HOUR_MS + 1]);
+  const until = from + draws.of([1, DAY_MS - 1, 179 * DAY_MS]);
+  return {
+    state: draws.of(["planned", "on", "over"]),
+    price,
+    from: isoTime(from),
+    until: isoTime(until),
+  };
+}
+
 /** The value that the service stores after one is sent. */
 function stored(name: string, value: unknown): unknown {
   if (value === null || value === undefined) return null;
@@ -101,9 +125,15 @@ function stored(name: string, value: unknown): unknown {
   if (["compare_at_price", "vat_rate", "quantity"].includes(name)) {
     return Number(value);
   }
+  if (name === "sale") {
+    const { price, from, until } = value as Sale;
+    return [Number(price), Date.parse(from), Date.parse(until)].join();
+  }
   if (name === "weight") return Number((value as { value: unknown }).value);
   return value;
 }
+
+const ALWAYS_SENT = ["sku", "title", "price", "status"] as const;
 
 for (const kind of ["csv", "xlsx"] as const) {
   Deno.test(`uploading what the page saves as ${kind} changes nothing`, async () => {
@@ -133,7 +163,12 @@ for (const kind of ["csv", "xlsx"] as const) {
             `seed ${seed}, ${name} of ${product.sku}`,
           );
         }
-        for (const name of ["sku", "title", "price", "status"] as const) {
+        for (
+          const name of [
+            ...ALWAYS_SENT,
+            ...(product.sale ? ["sale"] as const : []),
+          ]
+        ) {
           if (`${product[name]}`.trim() === "") continue;
           assert(name in sent[i], `seed ${seed}, ${name} is lost`);
         }
