@@ -1,18 +1,33 @@
 /**
  * Sample documents: one that is accepted, and one with every kind of mistake.
  */
+import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
+import { isoTime } from "../xml/encode.ts";
 
-/** A catalogue whose images are below `images`, the image host's URL. */
-export function catalogue(images: string): string {
+/**
+ * A catalogue whose images are below `images`, the image host's URL. One sale
+ * is on, one begins in a day, and one is over a minute after `now`.
+ */
+export function catalogue(images: string, now: number): string {
   const products = [
-    product(1, "Mug, enamelled", "149.00", [`${images}/good/mug.png`]),
+    product(1, "Mug, enamelled", "149.00", [`${images}/good/mug.png`], [
+      sale("69.00", null, now + MINUTE_MS),
+    ]),
     product(2, "Teapot", "399.00", [
       `${images}/good/teapot.jpg`,
       `${images}/good/teapot-side.webp`,
+    ], [
+      "<manufacturer>teahouse</manufacturer>",
+      "<responsible_person>import agent</responsible_person>",
+      "<safety_text>Hot when filled. Keep away from children.</safety_text>",
+      sale("349.00", null, now + 7 * DAY_MS),
     ]),
     product(3, "Tea towel", "89.50", [
       `${images}/good/towel.gif`,
       `${images}/good/towel.avif`,
+    ], [
+      "<manufacturer>teahouse</manufacturer>",
+      sale("69.50", now + DAY_MS, now + 8 * DAY_MS),
     ]),
     product(4, "Kettle (its image takes three seconds)", "599.00", [
       `${images}/slow/kettle.png`,
@@ -58,6 +73,7 @@ function product(
   title: string,
   price: string,
   images: readonly string[],
+  more: readonly string[] = [],
 ): string {
   return [
     "  <product>",
@@ -68,6 +84,14 @@ function product(
     "    <images>",
     ...images.map((url) => `      <image>${url}</image>`),
     "    </images>",
+    ...more.map((element) => `    ${element}`),
     "  </product>",
   ].join("\n");
+}
+
+/** A sale between two times; without the first one it begins at once. */
+function sale(price: string, from: number | null, until: number): string {
+  const begin = from === null ? "" : `<from>${isoTime(from)}</from>`;
+  return `<sale><price>${price}</price>${begin}` +
+    `<until>${isoTime(until)}</until></sale>`;
 }

@@ -110,7 +110,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     page: {
       ...keys,
-      samples: samples(`${loopback}/images`),
+      // Made for each visit of the page, because their sales have times.
+      get samples() {
+        return samples(`${loopback}/images`, deps.clock.now());
+      },
       mailUrl: `${loopback}/mail`,
     },
     mailer: mail,
@@ -131,9 +134,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-function samples(images: string): SandboxPage["samples"] {
+function samples(images: string, now: number): SandboxPage["samples"] {
   return [
-    { name: "catalogue.xml", label: "Try a catalogue", xml: catalogue(images) },
+    {
+      name: "catalogue.xml",
+      label: "Try a catalogue",
+      xml: catalogue(images, now),
+    },
     {
       name: "refused.xml",
       label: "Try one with mistakes",
@@ -158,7 +165,7 @@ function loopbackHandler({ config, deps, sink, mail }: {
     const { pathname, origin } = new URL(request.url);
     switch (pathname) {
       case "/catalogue.xml":
-        return xml(catalogue(`${origin}/images`));
+        return xml(catalogue(`${origin}/images`, deps.clock.now()));
       case "/refused.xml":
         return xml(refusedCatalogue(`${origin}/images`));
       case "/hook":

@@ -48,6 +48,17 @@ Deno.test("the printed commands do what they say", async () => {
     const code of ["image_not_an_image", "image_too_large", "image_not_found"]
   ) assertStringIncludes(outcome, `<code>${code}</code>`);
 
+  const { products } = await createClient({ url: program.url, key: "demo" })
+    .products.list();
+  const bySku = new Map(products.map((product) => [product.sku, product]));
+  // The sale of TEA-1 is on for a minute.
+  assertEquals(bySku.get("TEA-1")!.sale!.price, "69");
+  assertEquals(bySku.get("TEA-2")!.sale!.state, "on");
+  assertEquals(bySku.get("TEA-2")!.manufacturer, "teahouse");
+  assertEquals(bySku.get("TEA-2")!.responsible_person, "import agent");
+  assertMatch(bySku.get("TEA-2")!.safety_text!, /^Hot when filled/);
+  assertEquals(bySku.get("TEA-3")!.sale!.state, "planned");
+
   const refusal = await shell(refused);
   for (
     const code of [

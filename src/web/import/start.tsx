@@ -16,7 +16,7 @@ import {
 import { plural } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { hasCategories } from "../lib/categories.ts";
-import { sandbox } from "../state/sandbox.ts";
+import { sampleFile, sandbox } from "../state/sandbox.ts";
 import { useStore } from "../lib/store.ts";
 import { PictureChoosers } from "../pictures/choosers.tsx";
 import { openPictures } from "../pictures/current.ts";
@@ -234,13 +234,13 @@ function DropZone({ client, refused }: {
         {sandbox && (
           <p class="row centred">
             <span class="quiet">Sandbox:</span>
-            {sandbox.samples.map(({ name, label, xml }) => (
+            {sandbox.samples.map((sample) => (
               <button
-                key={name}
+                key={sample.name}
                 type="button"
-                onClick={() => take(new File([xml], name))}
+                onClick={() => take(sampleFile(sample))}
               >
-                {label}
+                {sample.label}
               </button>
             ))}
           </p>

@@ -10,6 +10,25 @@ export interface Sandbox {
   mailUrl: string;
 }
 
+/** A time in a sample. */
+const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+/**
+ * A sample as if it were made now: the service made it for the visit, and the
+ * end of a sale must not be past.
+ */
+export function sampleFile(
+  { name, xml }: Sandbox["samples"][number],
+  now = Date.now(),
+): File {
+  const age = now - performance.timeOrigin;
+  const text = xml.replace(
+    TIME,
+    (time) => new Date(Date.parse(time) + age).toISOString(),
+  );
+  return new File([text], name);
+}
+
 /** null: this is no sandbox. */
 export const sandbox: Sandbox | null = read();
 
