@@ -12,6 +12,7 @@ import { markDatabaseMoved } from "../database/moved_database.ts";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
 import { openSqlite } from "../database/sqlite/engine.ts";
 import { identityOf } from "../database/sqlite/file.ts";
+import { plural } from "../lib/plural.ts";
 import { isSqliteInUse, reopenSqlite } from "../database/sqlite/schema.ts";
 import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
@@ -93,7 +94,7 @@ async function copy(
 ): Promise<void> {
   try {
     await copyDatabase(source, target, (table, rows) => {
-      print(`copied: ${table}, ${rows} rows`);
+      print(`copied: ${table}, ${plural(rows, "row")}`);
     });
   } catch (error) {
     if (error instanceof CopyRefused) throw new UsageError(error.message);
@@ -106,10 +107,11 @@ async function copy(
   }
   let rows = 0;
   await compareDatabases(source, target, (summary) => {
-    print(`equal: ${summary.table}, ${summary.rows} rows, ${summary.hash}`);
+    const compared = plural(summary.rows, "row");
+    print(`equal: ${summary.table}, ${compared}, ${summary.hash}`);
     rows += summary.rows;
   });
-  print(`FROM and TO hold the same ${rows} rows`);
+  print(`FROM and TO hold the same ${plural(rows, "row")}`);
 }
 
 async function hasSellers(db: Db): Promise<boolean> {

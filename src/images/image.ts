@@ -308,7 +308,10 @@ export function imagePath(file: StoredFile): string {
   return IMAGES_PATH + imageFile(file);
 }
 
-/** A URL that ends with the path of an image file. */
+/**
+ * A URL whose path ends with that of an image file. Its query or fragment has
+ * no meaning: the path is that of the bytes.
+ */
 export interface ImageAddress {
   /** What precedes the path; "" if it is the path alone. */
   base: string;
@@ -317,11 +320,12 @@ export interface ImageAddress {
 
 /** The address of an image file in a URL or path; null if it is another one. */
 export function imageAddress(url: string): ImageAddress | null {
-  const at = url.lastIndexOf(IMAGES_PATH);
-  if (at < 0 || typeOfFile(url.slice(at + IMAGES_PATH.length)) === null) {
+  const [address] = url.split(/[?#]/, 1);
+  const at = address.lastIndexOf(IMAGES_PATH);
+  if (at < 0 || typeOfFile(address.slice(at + IMAGES_PATH.length)) === null) {
     return null;
   }
-  return { base: url.slice(0, at), path: url.slice(at) };
+  return { base: address.slice(0, at), path: address.slice(at) };
 }
 
 /**

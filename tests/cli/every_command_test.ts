@@ -112,8 +112,8 @@ const EXAMPLES: Record<string, Elsewhere | ((at: Place) => Example[])> = {
     [[productId, "--message", "Fine"], /approved/],
   ],
   "category put": ({ listFile }) => [
-    [[listFile, "--dry-run"], /^checked: 1 categories, 2 rules$/],
-    [[listFile], /^stored: 1 categories, 2 rules$/],
+    [[listFile, "--dry-run"], /^checked: 1 category, 2 rules$/],
+    [[listFile], /^stored: 1 category, 2 rules$/],
   ],
   "category list": () => [[[], /Home\/Mugs {2}gtin required from 2027-01-01/]],
   "emit": ({ dataFile }) => [[

@@ -20,10 +20,10 @@ Deno.test("images: verify and prune work on object storage, too", async () => {
 
   assertEquals((await images("verify")).stdout, "checked: 0\n");
   const listed = await images("prune");
-  assertEquals(listed.stdout, `${FILE}\nunused: 1 files, 8 bytes\n`);
+  assertEquals(listed.stdout, `${FILE}\nunused: 1 file, 8 bytes\n`);
   assertEquals(server.objects.size, 1);
   const removed = await images("prune", "--delete");
-  assertEquals(removed.stdout, `${FILE}\nremoved: 1 files, 8 bytes\n`);
+  assertEquals(removed.stdout, `${FILE}\nremoved: 1 file, 8 bytes\n`);
   assertEquals(server.objects.size, 0);
 
   env.SELLER_S3_SECRET_KEY = `${SECRET_KEY}x`;

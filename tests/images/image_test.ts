@@ -117,7 +117,9 @@ Deno.test("imageAddress() finds the path of an image file, with or without a hos
   const file = `65/65${"0".repeat(62)}.png`;
   const path = `/images/${file}`;
   for (const base of ["", "https://a.example", "http://a.example/shop"]) {
-    assertEquals(imageAddress(base + path), { base, path });
+    for (const end of ["", "?size=2", "#a", "?a=/images/b.png#c"]) {
+      assertEquals(imageAddress(base + path + end), { base, path });
+    }
   }
   const others = [
     `images/${file}`,
@@ -125,8 +127,7 @@ Deno.test("imageAddress() finds the path of an image file, with or without a hos
     `/images/65/65${"0".repeat(61)}.png`,
     `/images/65/65${"A".repeat(62)}.png`,
     `${path.slice(0, -3)}svg`,
-    `${path}?size=2`,
-    `${path}#a`,
+    `https://a.example/a.png?from=${path}`,
     `${path}/`,
     "https://a.example/images/a.png",
   ];

@@ -58,7 +58,10 @@ bothEngines.test("images: a product names an uploaded image with any host, and i
   await using app = await boot({ config: ROLES });
   const url = await urlOf(app, picture("a.png")!);
   const path = pathOf(url);
-  const names = [url, path, `https://former.example/shop${path}`];
+  const names = [
+    ...[url, path, `https://former.example/shop${path}`],
+    ...[`${url}?v=2`, `${path}#large`],
+  ];
   for (const [n, name] of names.entries()) {
     const uploaded = await app.upload(product(`A-${n}`, showing(name)));
     const status = await app.status(uploaded);
@@ -95,8 +98,10 @@ bothEngines.test("images: only an image that the seller itself has uploaded can 
   await app.status(copied, "?wait=10");
   const { href } = await shown(app, "B");
   for (const query of ["", "&dry_run=true"]) {
-    const named = await app.upload(product("C", showing(href)), query);
-    assertEquals(detailsOf(named).map(({ code }) => code), ["unknown_image"]);
+    for (const name of [href, `${href}?v=2`, `${app.url}${href}?v=2`]) {
+      const named = await app.upload(product("C", showing(name)), query);
+      assertEquals(detailsOf(named).map(({ code }) => code), ["unknown_image"]);
+    }
   }
   const both = await app.upload(
     product("D", showing(href)) + product("E", showing(url)),

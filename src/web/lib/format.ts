@@ -1,4 +1,5 @@
 /** Numbers, amounts and lists as people read them. */
+import { noun } from "../../lib/plural.ts";
 
 const NUMBER = new Intl.NumberFormat("en");
 
@@ -8,8 +9,8 @@ export function count(value: number): string {
 }
 
 /** `1 product`, `2 products`. */
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+export function plural(value: number, one: string, many?: string): string {
+  return `${count(value)} ${noun(value, one, many)}`;
 }
 
 /** A size in readable units. */

@@ -3,6 +3,8 @@
  * service never does so.
  */
 
+import { monotonic } from "../lib/browser.ts";
+
 export interface Sandbox {
   sellerKey: string;
   operatorKey: string;
@@ -19,12 +21,10 @@ const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
  */
 export function sampleFile(
   { name, xml }: Sandbox["samples"][number],
-  now = Date.now(),
 ): File {
-  const age = now - performance.timeOrigin;
   const text = xml.replace(
     TIME,
-    (time) => new Date(Date.parse(time) + age).toISOString(),
+    (time) => new Date(Date.parse(time) + monotonic()).toISOString(),
   );
   return new File([text], name);
 }
