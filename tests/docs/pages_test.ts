@@ -33,6 +33,7 @@ function landmarksOf(html: string): string[] {
 
 /** Files for contributors, which the service does not show. */
 const FOR_CONTRIBUTORS = [
+  "agent-evaluation",
   "architecture",
   "dependencies",
   "experiments",
