@@ -4,7 +4,7 @@
  */
 import { quantile } from "../bench/table.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { OPERATOR, Service } from "../support/service.ts";
+import { OPERATOR, Service } from "../processes/service.ts";
 import { starvedMs, starvedMsOf } from "../support/starvation.ts";
 import { type Input, ROUTE_INPUTS } from "./route_inputs.ts";
 import type { Order, Statuses } from "./route_worker.ts";

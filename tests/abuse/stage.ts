@@ -1,6 +1,6 @@
 /** A service with a seller that has as much of everything as is allowed. */
 import { DatabaseSync } from "node:sqlite";
-import { OPERATOR, type Service } from "../support/service.ts";
+import { OPERATOR, type Service } from "../processes/service.ts";
 import { products } from "./attacker.ts";
 import { CONTACTS_LIMIT } from "../../src/catalogue/contact.ts";
 import { LONG_CONTACT, LONG_MAPPING, ruledCategories } from "./route_inputs.ts";

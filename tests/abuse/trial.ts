@@ -3,7 +3,7 @@ import { cpuUsage } from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { BenchHost } from "../bench/service.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { OPERATOR, Service } from "../support/service.ts";
+import { OPERATOR, Service } from "../processes/service.ts";
 import { cpuSecondsOf, cpuSecondsOfAll } from "../support/cpu.ts";
 import { residentMiB } from "../support/vitals.ts";
 import type {

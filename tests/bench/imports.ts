@@ -7,7 +7,7 @@
  */
 import { createClient } from "../../src/client/mod.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { Service } from "../support/service.ts";
+import { Service } from "../processes/service.ts";
 import { cpuSecondsOf } from "../support/cpu.ts";
 import { residentMiB } from "../support/vitals.ts";
 import { Connection, requestBytes } from "./load.ts";

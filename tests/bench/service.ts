@@ -7,7 +7,7 @@ import {
   startProgram,
   temporaryFolder,
 } from "../support/process.ts";
-import { addSellersTo } from "../support/service.ts";
+import { addSellersTo } from "../processes/service.ts";
 import { Connection, requestBytes } from "./load.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;

@@ -4,7 +4,8 @@
  */
 import type { Role } from "../../src/config.ts";
 import { PostgresServer } from "../support/postgres.ts";
-import { Cluster } from "../processes/cluster.ts";
+import { Processes } from "../processes/processes.ts";
+import { endLeases, PostgresStore } from "../processes/store.ts";
 import { Traffic, type TrafficFigures } from "../processes/traffic.ts";
 
 const ROLES: readonly Role[] = [
@@ -52,13 +53,13 @@ export async function crashCluster(
   await using server = await PostgresServer.start({}, {
     synchronous_commit: "on",
   });
-  await using cluster = await Cluster.start(
-    await server.database(),
-    options.roles ?? ROLES,
-    ["acme"],
+  const { roles = ROLES, restMs = 0 } = options;
+  await using processes = await Processes.start(
+    await PostgresStore.open(await server.database()),
+    { roles },
   );
-  await using traffic = new Traffic(cluster, options.restMs);
-  const run = new ClusterCrash(server, cluster, traffic);
+  await using traffic = new Traffic(processes, { restMs: () => restMs });
+  const run = new ClusterCrash(server, processes, traffic);
   await traffic.during(async () => {
     for (let round = 1; round <= options.rounds; round++) {
       await run.round(options);
@@ -70,7 +71,7 @@ export async function crashCluster(
 
 class ClusterCrash {
   readonly #server: PostgresServer;
-  readonly #cluster: Cluster;
+  readonly #processes: Processes;
   readonly #traffic: Traffic;
   readonly figures = {
     kills: 0,
@@ -79,20 +80,24 @@ class ClusterCrash {
     pauseMs: 0,
   };
 
-  constructor(server: PostgresServer, cluster: Cluster, traffic: Traffic) {
+  constructor(
+    server: PostgresServer,
+    processes: Processes,
+    traffic: Traffic,
+  ) {
     this.#server = server;
-    this.#cluster = cluster;
+    this.#processes = processes;
     this.#traffic = traffic;
   }
 
   async round({ hasten = false }: ClusterCrashOptions): Promise<void> {
-    const cluster = this.#cluster;
+    const processes = this.#processes;
     const traffic = this.#traffic;
-    for (let n = 0; n < cluster.size; n++) {
-      await cluster.kill(n);
+    for (const service of processes.services) {
+      await service.kill();
       this.figures.kills++;
       await traffic.wentOn();
-      await cluster.startDead();
+      await processes.startDead();
       await traffic.look();
     }
     this.figures.connectionsCut += await this.#cut();
@@ -107,10 +112,10 @@ class ClusterCrash {
     this.figures.pauseMs = Math.max(ms, this.figures.pauseMs);
     await traffic.look();
 
-    await cluster.killAll();
-    this.figures.kills += cluster.size;
-    if (hasten) await this.#endLeases();
-    await cluster.startDead();
+    await processes.killAll();
+    this.figures.kills += processes.services.length;
+    if (hasten) await endLeases(processes.store);
+    await processes.startDead();
     await traffic.wentOn();
     await traffic.look();
   }
@@ -123,21 +128,5 @@ class ClusterCrash {
        WHERE application_name = 'seller-interface'`,
     );
     return rows.length;
-  }
-
-  /** As if the time had passed in which nobody renewed them. */
-  async #endLeases(): Promise<void> {
-    await this.#cluster.db.write(async (tx) => {
-      await tx.run(
-        "UPDATE images SET lease_until = 0 WHERE lease_id IS NOT NULL",
-        [],
-        "any",
-      );
-      await tx.run(
-        "UPDATE deliveries SET lease_until = 0 WHERE lease_id IS NOT NULL",
-        [],
-        "any",
-      );
-    });
   }
 }

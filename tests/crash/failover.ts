@@ -10,7 +10,8 @@ import { installedPostgres, type PostgresServer } from "../support/postgres.ts";
 import { Proxy } from "../support/proxy.ts";
 import { ReplicatedServers, set } from "../support/replication.ts";
 import { sometimesMeasured } from "../support/sometimes.ts";
-import { Cluster } from "../processes/cluster.ts";
+import { Processes } from "../processes/processes.ts";
+import { PostgresStore } from "../processes/store.ts";
 import { Traffic, type TrafficFigures } from "../processes/traffic.ts";
 
 const ROLES: readonly Role[] = ["api", "api", "images", "webhooks"];
@@ -48,8 +49,11 @@ export async function failOver(
   const database = new URL(await servers.primary.database()).pathname;
   const url = `postgres://postgres@${hosts.join(",")}${database}` +
     "?target_session_attrs=read-write";
-  await using cluster = await Cluster.start(url, ROLES, SELLERS);
-  await using traffic = new Traffic(cluster);
+  await using processes = await Processes.start(
+    await PostgresStore.open(url),
+    { roles: ROLES, sellers: SELLERS },
+  );
+  await using traffic = new Traffic(processes);
   const failures: Record<string, FailoverFigures> = {};
 
   const hang = async (directions?: ("requests" | "answers")[]) => {
@@ -88,10 +92,10 @@ export async function failOver(
       const refused = Math.round(traffic.refusedMs);
       failures[name] = { refused, resumed, usual };
       await until(async () => {
-        const [row] = await cluster.db.read((sql) =>
-          sql.all<{ port: number }>("SELECT inet_server_port() AS port")
+        const row = await processes.store.read((sql) =>
+          sql.get<{ port: number }>("SELECT inet_server_port() AS port")
         );
-        return row.port === servers.primary.port;
+        return row!.port === servers.primary.port;
       }, "that the looks go to the new primary");
       await traffic.look();
       progress(`${name}: ${JSON.stringify(failures[name])}; ${traffic}`);
@@ -100,7 +104,7 @@ export async function failOver(
       if (name === "switchover") await servers.follow();
       else await servers.followAnew();
     }
-    for (const text of await cluster.metrics()) sometimesMeasured(text);
+    for (const text of await processes.metrics()) sometimesMeasured(text);
   }, SETTLE_MS);
   return { ...await traffic.figures(), failures };
 }

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertLess } from "@std/assert";
 import { inTime, until } from "../support/clock.ts";
 import { parseMetrics } from "../support/metrics.ts";
 import { type Program, temporaryFolder } from "../support/process.ts";
-import { OPERATOR, Service } from "../support/service.ts";
+import { OPERATOR, Service } from "../processes/service.ts";
 
 const LOST = "seller_log_lines_lost_total";
 const AT_ONCE = 50;

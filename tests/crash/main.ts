@@ -20,9 +20,9 @@ const figures = await crash({
   },
 });
 console.log(
-  `survived ${figures.kills} kills with nothing lost: ` +
+  `survived ${kills} kills with nothing lost: ` +
     `${figures.uploads} uploads, ${figures.updates} attribute updates and ` +
-    `${figures.events} events acknowledged, ${figures.images} images stored, ` +
+    `${figures.events} events acknowledged, ${figures.imagesStored} images stored, ` +
     `${figures.repeated} deliveries repeated under their id`,
 );
 Deno.exit(checkSometimes("crash", kills) ? 0 : 1);

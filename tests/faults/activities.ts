@@ -5,7 +5,7 @@ import { picture } from "../../src/sandbox/pictures.ts";
 import { Setter, Uploader, type Writer } from "../processes/writers.ts";
 import { type Answer, child, product, textAt } from "../support/app.ts";
 import { until } from "../support/clock.ts";
-import { OPERATOR } from "../support/service.ts";
+import { OPERATOR } from "../processes/service.ts";
 import { gate } from "../support/webhook_sink.ts";
 import { pause, type Stage } from "./stage.ts";
 

@@ -15,6 +15,7 @@ import type { ToImageWorker } from "../../src/images/worker/messages.ts";
 import type { SpawnWorker } from "../../src/images/worker/spawn.ts";
 import { picture } from "../../src/sandbox/pictures.ts";
 import { Inspector, WRONG_COUNTERS } from "../processes/inspect.ts";
+import { SqliteStore } from "../processes/store.ts";
 import {
   type Answer,
   boot,
@@ -40,7 +41,7 @@ import {
 } from "../support/failing_files.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { parseMetrics } from "../support/metrics.ts";
-import { OPERATOR } from "../support/service.ts";
+import { OPERATOR } from "../processes/service.ts";
 import { sometimes, sometimesLogged } from "../support/sometimes.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 
@@ -294,14 +295,14 @@ class Trial implements Disposable {
     await this.#settle();
     await this.#readOut();
     await this.#stop();
-    this.#look();
+    await this.#look();
     const calls = new Map(this.#calls);
     // Starts another process after it.
     this.#app = await this.#start();
     await this.#settle();
     await this.#readOut();
     await this.#stop();
-    this.#look();
+    await this.#look();
     this.#checkLog();
     assertEquals(this.#uncaught, [], "errors that nothing caught");
     sometimesLogged(this.#log);
@@ -567,10 +568,8 @@ class Trial implements Disposable {
   }
 
   /** Checks the rows, bypassing the service's code. */
-  #look(): void {
-    using inspector = new Inspector(this.#dataDir);
-    inspector.checkFile();
-    inspector.checkCounters();
+  #look(): Promise<void> {
+    return new Inspector(new SqliteStore(this.#dataDir)).checkFile();
   }
 
   /** Waits until there is nothing left to wait for. */

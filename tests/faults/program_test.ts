@@ -5,7 +5,8 @@ import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { lockDatabase } from "../support/locked_database.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { Service } from "../support/service.ts";
+import { pause } from "../processes/traffic.ts";
+import { type Call, Service } from "../processes/service.ts";
 import { mountSmall } from "../support/small_disk.ts";
 import { Lag, Starvation } from "../support/starvation.ts";
 
@@ -18,36 +19,25 @@ const RECOVERY_MS = 20_000;
 /** SQLite's own wait would be 5 s. */
 const SMALL_MS = 2_500;
 
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
 async function upload(service: Service, images: ImageHost): Promise<string> {
   const products = Array.from({ length: IMAGES }, (_, n) => {
     const image = `<image>${images.url}/good/${n}.png</image>`;
     return product(`p-${n}`, `<images>${image}</images>`);
   });
-  const { status, text } = await ask(service, "bulk_products", {
-    method: "POST",
-    body: `<products>${products.join("")}</products>`,
-  });
+  const { status, text } = await service.upload(products.join(""));
   assertEquals(status, 200, text);
   return /<transaction_id>(.*?)</.exec(text)![1];
 }
 
+/** Returns how long it took, too. */
 async function ask(
   service: Service,
   path: string,
-  init: RequestInit = {},
+  call: Call = {},
 ): Promise<{ status: number; text: string; ms: number }> {
   const taken = watch(service);
-  const response = await fetch(`${service.url}/seller_api/${path}`, {
-    ...init,
-    headers: {
-      "x-service-auth": service.keys.get("acme")!,
-      "content-type": "text/xml",
-    },
-  });
-  const text = await response.text();
-  return { status: response.status, text, ms: taken() };
+  const answer = await service.ask(`/seller_api/${path}`, call);
+  return { ...answer, ms: taken() };
 }
 
 /**
@@ -72,12 +62,6 @@ async function allStored(service: Service, id: string): Promise<void> {
   throw new Error(text.slice(0, 600));
 }
 
-async function isReady({ url }: Service): Promise<boolean> {
-  const response = await fetch(`${url}/readyz`);
-  await response.body?.cancel();
-  return response.status === 200;
-}
-
 Deno.test("during a lock of another process the program answers, and continues after it", async () => {
   await using folder = await temporaryFolder();
   await using images = new ImageHost();
@@ -91,14 +75,14 @@ Deno.test("during a lock of another process the program answers, and continues a
   const times: number[] = [];
   while (performance.now() < end) {
     const taken = watch(service);
-    await (await fetch(`${service.url}/healthz`)).body?.cancel();
+    await service.ask("/healthz");
     times.push(taken());
     const { status, ms } = await ask(service, "products/p-1");
     assertEquals(status, 200);
     times.push(ms);
     await pause(50);
   }
-  assertEquals(await isReady(service), false);
+  assertEquals(await service.isReady(), false);
   release();
   times.sort((a, b) => a - b);
   assertLess(times.at(-1)!, SMALL_MS, "health and small reads");
@@ -106,7 +90,7 @@ Deno.test("during a lock of another process the program answers, and continues a
   assertEquals(refused.status, 503, refused.text);
   assertLess(refused.ms, LOCKED_MS);
   await allStored(service, id);
-  await until(() => isReady(service), "readiness");
+  await service.ready();
 });
 
 Deno.test("a full disk costs no image an attempt", async () => {
@@ -138,8 +122,8 @@ Deno.test("a full disk costs no image an attempt", async () => {
   filler.close();
   release.resolve();
   await pause(FULL_MS);
-  await until(async () => !await isReady(service), "that it is not ready");
+  await until(async () => !await service.isReady(), "that it is not ready");
   await Deno.remove(`${data}/filler`);
   await allStored(service, id);
-  await until(() => isReady(service), "readiness");
+  await service.ready();
 });

@@ -9,7 +9,7 @@ import { ImageHost } from "../support/image_host.ts";
 import { tellingConfig } from "../notices/support.ts";
 import { MailServer, type MailServerOptions } from "../support/mail_server.ts";
 import { S3Server } from "../support/s3_server.ts";
-import { OPERATOR } from "../support/service.ts";
+import { OPERATOR } from "../processes/service.ts";
 import { sometimesLogged, sometimesMeasured } from "../support/sometimes.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import { Watch } from "./watch.ts";

@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
-import { Service } from "../support/service.ts";
+import { Service } from "../processes/service.ts";
 
 const COUNT = 6_000;
 /** In each phase of an import. */

@@ -40,10 +40,10 @@ Deno.test("the test of a source file is at the mirrored path", () => {
   assertEquals(astray, []);
 });
 
-const OF_PROCESSES = ["crash", "faults", "soak", "spread"];
+const OF_PROCESSES = ["abuse", "crash", "faults", "soak", "spread"];
 
 Deno.test("the tests with real processes share only processes/ and support/", () => {
-  const wrong = OF_PROCESSES.flatMap((folder) =>
+  const wrong = [...OF_PROCESSES, "processes"].flatMap((folder) =>
     [...Deno.readDirSync(new URL(`${folder}/`, TESTS))].flatMap(({ name }) => {
       const file = new URL(`${folder}/${name}`, TESTS);
       const text = name.endsWith(".ts") ? Deno.readTextFileSync(file) : "";

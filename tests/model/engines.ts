@@ -10,7 +10,7 @@ import { type Answer, boot, type Call, type TestApp } from "../support/app.ts";
 import { TestClock } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { Random } from "../support/random.ts";
-import { OPERATOR } from "../support/service.ts";
+import { OPERATOR } from "../processes/service.ts";
 import { escapeXml } from "../support/xml.ts";
 
 /**

@@ -8,7 +8,7 @@ import { boot } from "../support/app.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { leaveOut } from "../support/leave_out.ts";
 import { Random, seedFrom } from "../support/random.ts";
-import { OPERATOR } from "../support/service.ts";
+import { OPERATOR } from "../processes/service.ts";
 import { checkSometimes } from "../support/sometimes.ts";
 import { TwinHistory } from "./engines.ts";
 import { Run } from "./run.ts";

@@ -2,7 +2,7 @@
 import { boot } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { Random, seedFrom } from "../support/random.ts";
-import { OPERATOR, Service } from "../support/service.ts";
+import { OPERATOR, Service } from "../processes/service.ts";
 import { Run } from "./run.ts";
 
 const seed = seedFrom(Deno.env.get("MODEL_SEED"));

@@ -4,7 +4,7 @@ import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { OtlpReceiver, type Span } from "../support/otlp.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { OPERATOR, Service } from "../support/service.ts";
+import { OPERATOR, Service } from "../processes/service.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 

@@ -11,24 +11,40 @@ export async function prepareRows(
   sink: WebhookSink,
   setters: readonly Setter[],
 ): Promise<void> {
-  const post = async (path: string, body: string) => {
-    const response = await fetch(`${url}/seller_api/${path}`, {
-      method: "POST",
-      headers: { "content-type": "text/xml", "x-service-auth": key },
-      body,
-    });
-    assertEquals(response.status, 200, await response.text());
-  };
   await post(
-    "webhooks",
+    `${url}/seller_api/webhooks`,
+    key,
     "<webhook><trigger>order_created</trigger>" +
       `<url>${sink.url(`/hook/${setters[0].sku}`)}</url></webhook>`,
   );
-  const products = [...new Set(setters.map(({ sku }) => sku))].map((sku) =>
+  const skus = new Set(setters.map(({ sku }) => sku));
+  await prepareProducts(url, key, [...skus]);
+}
+
+/** Creates products whose attributes are going to be set. */
+export async function prepareProducts(
+  url: string,
+  key: string,
+  skus: readonly string[],
+): Promise<void> {
+  const products = skus.map((sku) =>
     `<product><sku>${sku}</sku><title>t</title>` +
     '<price currency="SEK">1</price><quantity>0</quantity></product>'
   );
-  await post("bulk_products", `<products>${products.join("")}</products>`);
+  await post(
+    `${url}/seller_api/bulk_products?v=1.1`,
+    key,
+    `<products>${products.join("")}</products>`,
+  );
+}
+
+async function post(url: string, key: string, body: string): Promise<void> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "text/xml", "x-service-auth": key },
+    body,
+  });
+  assertEquals(response.status, 200, await response.text());
 }
 
 /** Every event was delivered, each with one id. */

@@ -1,15 +1,17 @@
 /**
  * Uploads with images, attribute updates and events of several sellers, which
- * are sent to a cluster's processes in turn and continue during all faults; and
- * the check whether every promise was kept.
+ * are sent to processes in turn and continue during all faults; and the check
+ * whether every promise was kept.
  */
 import { assert, assertEquals } from "@std/assert";
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
+import { sometimes } from "../support/sometimes.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { type Cluster, OPERATOR } from "./cluster.ts";
-import { ClusterInspector } from "./cluster_inspect.ts";
+import { Inspector } from "./inspect.ts";
+import type { Processes } from "./processes.ts";
 import { checkArrivals, prepareRows } from "./promises.ts";
+import { OPERATOR } from "./service.ts";
 import {
   Emitter,
   Setter,
@@ -20,7 +22,24 @@ import {
 
 /** The pause before a client repeats a request that failed. */
 const AGAIN_MS = 20;
-const KINDS = ["good", "flaky", "missing"];
+
+export interface TrafficOptions {
+  /** How many writers of each kind a seller has, and for how many products. */
+  uploaders?: number;
+  skus?: number;
+  emitters?: number;
+  /** The kinds of an upload's images, see `ImageHost`. */
+  kinds?: readonly string[];
+  /** The pause of a client after an answer, in milliseconds; 0 by default. */
+  restMs?: (writer: Writer) => number;
+  /** Reads each upload and update as soon as it is acknowledged. */
+  compares?: boolean;
+  /**
+   * Sends the request of a writer; returns false if it was not answered, or is
+   * to be repeated. By default a process may answer 503.
+   */
+  send?: (writer: Writer, url: string, key: string) => Promise<boolean>;
+}
 
 export interface TrafficFigures {
   uploads: number;
@@ -36,7 +55,7 @@ export interface TrafficFigures {
 }
 
 /** The writers of one seller. */
-interface Seller {
+export interface SellerTraffic {
   readonly name: string;
   readonly key: string;
   readonly uploaders: readonly Uploader[];
@@ -45,74 +64,85 @@ interface Seller {
 }
 
 export class Traffic implements AsyncDisposable {
-  readonly #cluster: Cluster;
-  readonly #restMs: number;
+  readonly processes: Processes;
+  readonly images = new ImageHost();
+  readonly sink = new WebhookSink();
+  readonly sellers: readonly SellerTraffic[];
+  readonly #restMs: (writer: Writer) => number;
   readonly #compares: boolean;
-  readonly #inspector: ClusterInspector;
-  readonly #images = new ImageHost();
-  readonly #sink = new WebhookSink();
-  readonly #sellers: readonly Seller[];
+  readonly #send: NonNullable<TrafficOptions["send"]>;
+  readonly #inspector: Inspector;
   readonly #writers: readonly Writer[];
+  /** Resolves when the writers may go on; null while they may. */
+  #held: PromiseWithResolvers<void> | null = null;
+  /** How many writers wait for it. */
+  #waiting = 0;
   /** Monotonic times of the first and the last refusal since `forget`. */
   #refusedFrom: number | null = null;
   #refusedUntil = 0;
 
-  /**
-   * Each client pauses `restMs` after an answer; with `compares`, each upload
-   * and update is read as soon as it is acknowledged.
-   */
-  constructor(
-    cluster: Cluster,
-    restMs = 0,
-    kinds: readonly string[] = KINDS,
+  constructor(processes: Processes, {
+    uploaders = 3,
+    skus = 2,
+    emitters = 2,
+    kinds = ["good", "flaky", "missing"],
+    restMs = () => 0,
     compares = false,
-  ) {
-    this.#cluster = cluster;
+    send = (writer, url, key) => writer.writeOnce(url, key, 503),
+  }: TrafficOptions = {}) {
+    this.processes = processes;
     this.#restMs = restMs;
     this.#compares = compares;
-    this.#inspector = new ClusterInspector(cluster.db);
-    this.#sellers = [...cluster.keys].map(([name, key]) => ({
+    this.#send = send;
+    this.#inspector = new Inspector(processes.store);
+    this.sellers = [...processes.keys].map(([name, key]) => ({
       name,
       key,
-      uploaders: [1, 2, 3]
-        .map((n) => new Uploader(`${name}-up${n}`, this.#images.url, kinds)),
+      uploaders: named(`${name}-up`, uploaders)
+        .map((one) => new Uploader(one, this.images.url, kinds)),
       // Two for each product: neither may undo the other's writes.
-      setters: ["set1", "set2"].map((sku) => `${name}-${sku}`).flatMap((
-        sku,
-      ) => [
+      setters: named(`${name}-set`, skus).flatMap((sku) => [
         new Setter(sku, "quantity"),
         new Setter(sku, "mpn"),
       ]),
-      emitters: [1, 2]
-        .map((n) => new Emitter(`${name}-order${n}`, OPERATOR, name)),
+      emitters: named(`${name}-order`, emitters)
+        .map((one) => new Emitter(one, OPERATOR, name)),
     }));
-    this.#writers = this.#sellers.flatMap(writersOf);
+    this.#writers = this.sellers.flatMap(writersOf);
   }
 
   /** Writes while `doing` runs, and then waits until everything has settled. */
   async during(doing: () => Promise<void>, settleMs: number): Promise<void> {
-    for (const { key, setters } of this.#sellers) {
-      await prepareRows(`${this.#cluster.nextUrl()}`, key, this.#sink, setters);
+    await this.writing(doing);
+    await this.settle(settleMs);
+  }
+
+  /** Writes while `doing` runs, and then until no request is in doubt. */
+  async writing(doing: () => Promise<void>): Promise<void> {
+    for (const { key, setters } of this.sellers) {
+      await prepareRows(this.processes.nextUrl()!, key, this.sink, setters);
     }
     let hasEnded = false;
     const failed = Promise.withResolvers<never>();
     failed.promise.catch(() => {});
-    const writing = this.#sellers.flatMap((seller) =>
+    const writing = this.sellers.flatMap((seller) =>
       writersOf(seller).map((writer) =>
         this.#write(writer, seller.key, () => hasEnded).catch(failed.reject)
       )
     );
     try {
-      await Promise.race([doing(), failed.promise]);
+      await Promise.race([failed.promise, doing()]);
+      hasEnded = true;
+      this.release();
+      await Promise.race([failed.promise, Promise.all(writing)]);
     } catch (error) {
-      throw new Error(`${error}\n${this.#cluster.suicides.join("\n")}`, {
-        cause: error,
-      });
+      const { suicides } = this.processes;
+      throw new Error(`${error}\n${suicides.join("\n")}`, { cause: error });
     } finally {
       hasEnded = true;
+      this.release();
       await Promise.all(writing);
     }
-    await this.#settle(settleMs);
   }
 
   /** Writes until `over`, and then until no request is in doubt. */
@@ -122,16 +152,45 @@ export class Traffic implements AsyncDisposable {
     over: () => boolean,
   ): Promise<void> {
     while (!over() || writer.inDoubt !== null) {
-      const url = this.#cluster.nextUrl();
+      if (this.#held !== null) {
+        this.#waiting++;
+        await this.#held.promise;
+      }
+      const url = this.processes.nextUrl();
       const { refused } = writer;
-      const done = url !== null && await writer.writeOnce(url, key, 503);
+      const done = url !== null && await this.#send(writer, url, key);
       if (writer.refused > refused) {
         this.#refusedUntil = performance.now();
         this.#refusedFrom ??= this.#refusedUntil;
       }
       const isCompared = done && this.#compares && !(writer instanceof Emitter);
       if (isCompared) await this.#inspector.checkLast(writer as Uploader);
-      await pause(done ? this.#restMs : AGAIN_MS);
+      await pause(done ? this.#restMs(writer) : AGAIN_MS);
+    }
+  }
+
+  /** Resolves when no request is in progress; none follows until `release`. */
+  async hold(): Promise<void> {
+    this.#held ??= Promise.withResolvers();
+    const all = this.#writers.length;
+    await until(() => this.#waiting === all, "that all clients wait");
+  }
+
+  release(): void {
+    this.#held?.resolve();
+    this.#held = null;
+    this.#waiting = 0;
+  }
+
+  /**
+   * Resolves when a writer gets an answer, or after this time. Writes that
+   * shared its commit are then stored, and not answered yet.
+   */
+  async answered(withinMs: number): Promise<void> {
+    const before = count(this.#writers);
+    const end = performance.now() + withinMs;
+    while (count(this.#writers) === before && performance.now() < end) {
+      await pause(0);
     }
   }
 
@@ -178,13 +237,13 @@ export class Traffic implements AsyncDisposable {
   }
 
   #of(sellers: readonly string[]): Writer[] {
-    return this.#sellers.filter(({ name }) => sellers.includes(name))
+    return this.sellers.filter(({ name }) => sellers.includes(name))
       .flatMap(writersOf);
   }
 
   /** How many deliveries of these sellers arrived. */
   arrived(sellers: readonly string[]): number {
-    return this.#sink.received.filter(({ text }) => {
+    return this.sink.received.filter(({ text }) => {
       const [, seller] = /<order>([^<-]*)-/.exec(text)!;
       return sellers.includes(seller);
     }).length;
@@ -192,7 +251,7 @@ export class Traffic implements AsyncDisposable {
 
   /** How many of their images were requested. */
   fetched(sellers: readonly string[]): number {
-    return [...this.#images.gets.keys()].filter((path) => {
+    return [...this.images.gets.keys()].filter((path) => {
       const [, seller] = /([^/-]*)-up/.exec(path)!;
       return sellers.includes(seller);
     }).length;
@@ -209,7 +268,7 @@ export class Traffic implements AsyncDisposable {
    * from now on.
    */
   async wentOn(
-    sellers = this.#sellers.map(({ name }) => name),
+    sellers = this.sellers.map(({ name }) => name),
   ): Promise<void> {
     const writers = this.#of(sellers);
     const marks = writers.map(({ acknowledged }) => acknowledged + 2);
@@ -217,10 +276,10 @@ export class Traffic implements AsyncDisposable {
       () => writers.every((one, n) => one.acknowledged >= marks[n]),
       `that all of ${this} went on`,
     );
-    assertEquals(this.#cluster.suicides, []);
+    assertEquals(this.processes.suicides, []);
   }
 
-  /** Every acknowledged write can be read. */
+  /** Every acknowledged write is stored, and a file is intact. */
   async look(): Promise<void> {
     const events = this.#emitters.flatMap(({ events }) => [
       ...events.values(),
@@ -229,47 +288,46 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Everything must be completed, and match what was acknowledged. */
-  async #settle(withinMs: number): Promise<void> {
+  async settle(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     for (let open; (open = await this.#inspector.open()) !== null;) {
       assert(performance.now() < deadline, `not settled: ${open}`);
       await pause(50);
     }
     await this.look();
-    checkArrivals(this.#sink, this.#emitters);
+    checkArrivals(this.sink, this.#emitters);
+    sometimes("lease taken over", this.images.again);
   }
 
   /** What was acknowledged and found; throws if anything was done twice. */
   async figures(): Promise<TrafficFigures> {
     const uploads = count(this.#uploaders);
     const events = count(this.#emitters);
-    const prepared = this.#sellers.length;
+    const prepared = this.sellers.length;
     await this.#inspector.checkCounts(uploads + prepared, events);
-    const { stored, failed } = await this.#inspector.checkImages(
-      this.#cluster.images,
-    );
+    const { stored, failed } = await this.#inspector.checkImages();
     return {
       uploads,
       updates: count(this.#setters),
       events,
       imagesStored: stored,
-      imagesFailed: failed,
-      repeated: this.#sink.received.length - events,
+      imagesFailed: [...failed.values()].reduce((sum, n) => sum + n, 0),
+      repeated: this.sink.received.length - events,
       refused: this.#writers.reduce((sum, one) => sum + one.refused, 0),
       unanswered: this.#writers.reduce((sum, one) => sum + one.unanswered, 0),
     };
   }
 
   get #uploaders(): Uploader[] {
-    return this.#sellers.flatMap(({ uploaders }) => uploaders);
+    return this.sellers.flatMap(({ uploaders }) => uploaders);
   }
 
   get #setters(): Setter[] {
-    return this.#sellers.flatMap(({ setters }) => setters);
+    return this.sellers.flatMap(({ setters }) => setters);
   }
 
   get #emitters(): Emitter[] {
-    return this.#sellers.flatMap(({ emitters }) => emitters);
+    return this.sellers.flatMap(({ emitters }) => emitters);
   }
 
   toString(): string {
@@ -279,19 +337,25 @@ export class Traffic implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#images[Symbol.asyncDispose]();
-    await this.#sink[Symbol.asyncDispose]();
+    await this.images[Symbol.asyncDispose]();
+    await this.sink[Symbol.asyncDispose]();
   }
 }
 
-function writersOf({ uploaders, setters, emitters }: Seller): Writer[] {
+/** `PREFIX1`, `PREFIX2`, … */
+function named(prefix: string, length: number): string[] {
+  return Array.from({ length }, (_, n) => `${prefix}${n + 1}`);
+}
+
+function writersOf({ uploaders, setters, emitters }: SellerTraffic): Writer[] {
   return [...uploaders, ...setters, ...emitters];
 }
 
-function count(writers: readonly Writer[]): number {
+/** How many requests of these writers were acknowledged. */
+export function count(writers: readonly Writer[]): number {
   return writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
 }
 
-function pause(ms: number): Promise<void> {
+export function pause(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }

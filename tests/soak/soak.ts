@@ -4,21 +4,20 @@
  * seconds of a fault's end, and nothing grows but stored data.
  */
 import { assertEquals } from "@std/assert";
-import { DatabaseSync } from "node:sqlite";
+import { ABSENCES, FAULTS, Turns } from "../processes/faults.ts";
 import { Inspector } from "../processes/inspect.ts";
-import { checkArrivals, prepareRows } from "../processes/promises.ts";
-import { openSqlite } from "../../src/database/sqlite/engine.ts";
-import { ImageHost } from "../support/image_host.ts";
+import { Processes } from "../processes/processes.ts";
+import type { Service } from "../processes/service.ts";
+import { makeDue, SqliteStore } from "../processes/store.ts";
+import { count, pause } from "../processes/traffic.ts";
+import type { Writer } from "../processes/writers.ts";
 import { type Program, temporaryFolder } from "../support/process.ts";
 import { Random } from "../support/random.ts";
-import { OPERATOR, Service } from "../support/service.ts";
 import { sometimesLogged, sometimesMeasured } from "../support/sometimes.ts";
 import { Lag, Starvation, starvedMs } from "../support/starvation.ts";
 import { vitalsOf } from "../support/vitals.ts";
-import { WebhookSink } from "../support/webhook_sink.ts";
-import { ABSENCES, type Fault, FAULTS, type Surroundings } from "./faults.ts";
 import { findGrowth, Log, type Minute, ranges } from "./record.ts";
-import { pause, Traffic } from "./traffic.ts";
+import { MixedTraffic } from "./traffic.ts";
 
 const SELLERS = ["acme", "bolt", "coil", "dune"];
 const MIB = 1_048_576;
@@ -53,24 +52,28 @@ export interface Findings {
 export async function soak({ minutes, seed }: SoakOptions): Promise<Findings> {
   using lag = new Lag();
   await using folder = await temporaryFolder();
-  await using images = new ImageHost();
-  await using sink = new WebhookSink();
-  await using service = await Service.start(`${folder.path}/data`, {
-    sellers: SELLERS,
-    env: { SELLER_LOG: "warn" },
-    preload: new URL("./preload.ts", import.meta.url).href,
-  });
-  const run = new Soak({ service, images, sink }, seed, lag);
-  await run.prepare();
-  await run.live(minutes * 60_000);
+  await using processes = await Processes.start(
+    new SqliteStore(`${folder.path}/data`),
+    {
+      sellers: SELLERS,
+      env: { SELLER_LOG: "warn", SELLER_RATE_LIMIT: "1200" },
+      preload: new URL("../processes/preload.ts", import.meta.url).href,
+    },
+  );
+  const random = new Random(seed);
+  await using traffic = new MixedTraffic(processes, random, lag);
+  const run = new Soak(processes, traffic, random, lag);
+  await traffic.during(() => run.live(minutes * 60_000));
   await run.settle();
   return run.findings();
 }
 
 class Soak {
-  readonly #around: Surroundings;
+  readonly #processes: Processes;
+  readonly #service: Service;
+  readonly #inspector: Inspector;
   readonly #lag: Lag;
-  readonly #traffic: Traffic;
+  readonly #traffic: MixedTraffic;
   readonly #random: Random;
   readonly #minutes: Minute[] = [];
   readonly #log = new Log();
@@ -87,28 +90,21 @@ class Soak {
   readonly #load: string[] = [];
   #over = false;
 
-  constructor(around: Surroundings, seed: number, lag: Lag) {
-    this.#around = around;
+  constructor(
+    processes: Processes,
+    traffic: MixedTraffic,
+    random: Random,
+    lag: Lag,
+  ) {
+    this.#processes = processes;
+    this.#service = processes.services[0];
+    this.#inspector = new Inspector(processes.store);
+    this.#traffic = traffic;
+    this.#random = random;
     this.#lag = lag;
-    this.#random = new Random(seed);
-    this.#traffic = new Traffic({
-      service: around.service,
-      images: around.images.url,
-      random: this.#random,
-      lag,
-    });
-  }
-
-  async prepare(): Promise<void> {
-    const { service, sink } = this.#around;
-    const keys = [...service.keys.values()];
-    for (const [n, setter] of this.#traffic.setters.entries()) {
-      await prepareRows(service.url, keys[n], sink, [setter]);
-    }
   }
 
   async live(ms: number): Promise<void> {
-    this.#traffic.start();
     const watching = [this.#watchHealth(), this.#keepMinutes()];
     const end = performance.now() + ms;
     const absentUntil = performance.now() + ms * ABSENT_PART;
@@ -121,7 +117,6 @@ class Soak {
     }
     this.#over = true;
     await Promise.all(watching);
-    await this.#traffic.stop();
   }
 
   async #suffer(turns: Turns, absent: boolean): Promise<void> {
@@ -129,7 +124,7 @@ class Soak {
     this.#faults.push(name);
     this.#absent = absent;
     if (absent) this.#absences++;
-    const end = await fault(this.#around);
+    const end = await fault(this.#traffic.writers);
     // The first of its kind lasts long enough to be met.
     const least = isFirst ? LONGEST_FAULT_MS / 2 : 0;
     await pause(least + this.#random.below(LONGEST_FAULT_MS - least));
@@ -168,7 +163,7 @@ class Soak {
    */
   #measureWithheld(): () => number {
     const lagged = this.#lag.ms;
-    const starvation = new Starvation(this.#around.service.program.pid);
+    const starvation = new Starvation(this.#service.program.pid);
     return () => this.#lag.ms - lagged + starvation.ms;
   }
 
@@ -179,33 +174,34 @@ class Soak {
 
   /** Work that is due and waits; empty if there is none. */
   async #standsStill(): Promise<string> {
-    const { service } = this.#around;
-    const ready = await fetch(`${service.url}/readyz`);
-    await ready.body?.cancel();
-    if (ready.status !== 200) return `/readyz says ${ready.status}`;
-    using database = this.#database();
+    if (!await this.#service.isReady()) return "it is not ready";
     const due = Date.now() - 5_000;
-    const waiting = ["images", "deliveries"].flatMap((table) => {
-      const row = database.prepare(
-        `SELECT COUNT(*) AS n FROM ${table} WHERE due_at < ?`,
-      ).get(due);
-      return Number(row?.n) > 0 ? [`${row?.n} ${table} are overdue`] : [];
-    });
-    return waiting.join(", ");
+    const waiting = await this.#count(
+      ["images", "deliveries"],
+      `due_at < ${due}`,
+    );
+    return Object.entries(waiting).filter(([, n]) => n > 0)
+      .map(([table, n]) => `${n} ${table} are overdue`).join(", ");
   }
 
-  #database(): DatabaseSync {
-    const { folder } = this.#around.service;
-    return new DatabaseSync(`${folder}/seller.db`, {
-      readOnly: true,
-      timeout: 5_000,
-    });
+  /** How many rows of each table meet a condition. */
+  async #count(
+    tables: readonly string[],
+    condition = "true",
+  ): Promise<Record<string, number>> {
+    const counts = tables.map((table) =>
+      `(SELECT COUNT(*) FROM ${table} WHERE ${condition}) AS ${table}`
+    );
+    const row = await this.#processes.store.read((sql) =>
+      sql.get<Record<string, number>>(`SELECT ${counts.join(", ")}`)
+    );
+    return row!;
   }
 
   async #watchHealth(): Promise<void> {
     while (!this.#over) {
       await pause(LOOK_MS);
-      const { running } = this.#around.service;
+      const { running } = this.#service;
       if (running !== null && !this.#absent) await this.#askHealth(running);
     }
   }
@@ -235,19 +231,18 @@ class Soak {
       const end = performance.now() + 60_000;
       while (!this.#over && performance.now() < end) {
         await pause(2_000);
-        if (this.#around.service.running === null) continue;
+        if (this.#service.running === null) continue;
         // The fault may be ending now.
         await this.#heldNow().then((held) => heap.push(held), () => {});
       }
-      if (heap.length > 0) this.#keepMinute(heap);
+      if (heap.length > 0) await this.#keepMinute(heap);
     }
   }
 
   async #heldNow(): Promise<Minute> {
-    const { service } = this.#around;
-    const file = `${service.folder}/../memory.json`;
+    const file = `${this.#service.folder}/../memory.json`;
     const memory = JSON.parse(await Deno.readTextFile(file));
-    const { rssMiB, ...vitals } = await vitalsOf(service.program.pid);
+    const { rssMiB, ...vitals } = await vitalsOf(this.#service.program.pid);
     return {
       "heap MiB": memory.heapUsed / MIB,
       "external MiB": memory.external / MIB,
@@ -257,7 +252,7 @@ class Soak {
   }
 
   /** The lowest memory use, and the stored bytes at its end. */
-  #keepMinute(held: readonly Minute[]): void {
+  async #keepMinute(held: readonly Minute[]): Promise<void> {
     const least = Object.fromEntries(
       Object.keys(held[0]).map((name) => [
         name,
@@ -268,7 +263,7 @@ class Soak {
     const minute = {
       minute: this.#minutes.length + 1,
       ...least,
-      ...this.#stored(),
+      ...await this.#stored(),
       answered: tally.answered,
       refused: tally.refused,
       unanswered: tally.unanswered,
@@ -280,21 +275,16 @@ class Soak {
     this.#faults = this.#faults.slice(-1);
   }
 
-  #stored(): Minute {
-    const { folder } = this.#around.service;
+  async #stored(): Promise<Minute> {
+    const { folder } = this.#service;
     const size = (file: string) => Deno.statSync(`${folder}/${file}`).size;
-    using database = this.#database();
-    const rows = TABLES.map((table) => {
-      const row = database.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get();
-      return [table, Number(row?.n)];
-    });
     const { files, parts } = countImageFiles(folder);
     return {
       parts,
       "image files": files,
       "db MiB": size("seller.db") / MIB,
       "wal MiB": size("seller.db-wal") / MIB,
-      ...Object.fromEntries(rows),
+      ...await this.#count(TABLES),
     };
   }
 
@@ -303,89 +293,52 @@ class Soak {
    * and everything acknowledged exists.
    */
   async settle(): Promise<void> {
-    const { service } = this.#around;
     await this.#noteRarePaths();
-    const db = await openSqlite(`${service.folder}/seller.db`);
-    await db.write(async (tx) => {
-      for (const table of ["images", "deliveries"]) {
-        await tx.run(
-          `UPDATE ${table} SET due_at = 0 WHERE due_at IS NOT NULL`,
-          [],
-          "any",
-        );
+    await makeDue(this.#processes.store);
+    await this.#service.start();
+    await this.#check(() => this.#traffic.writers.settle(SETTLE_MS));
+    await this.#check(async () => {
+      const { stored, failed } = await this.#inspector.checkImages(true);
+      for (const [code, n] of failed) {
+        console.log(`failed images: ${n} ${code}`);
       }
+      const found = countImageFiles(this.#service.folder);
+      assertEquals(found, { files: stored, parts: 0 }, "image files");
     });
-    await db.close();
-    await service.start();
-    await this.#traffic.resolveDoubts();
-    using inspector = new Inspector(service.folder);
-    const unsettled = () =>
-      inspector.count("SELECT SUM(images_pending) FROM transactions") +
-      inspector.count(
-        "SELECT COUNT(*) FROM deliveries WHERE state <> 'delivered'",
-      );
-    const deadline = performance.now() + SETTLE_MS;
-    while (unsettled() > 0 && performance.now() < deadline) await pause(200);
-    if (unsettled() > 0) this.#problems.push(`${unsettled()} have not settled`);
-    await this.#inspect(inspector);
+    this.#printSums();
+  }
+
+  async #check(rule: () => Promise<void>): Promise<void> {
+    try {
+      await rule();
+    } catch (error) {
+      this.#problems.push((error as Error).message);
+    }
   }
 
   /** Records the rare paths that the last process reports, and kills it. */
   async #noteRarePaths(): Promise<void> {
-    const { service } = this.#around;
-    const response = await fetch(`${service.url}/metrics`, {
-      headers: { authorization: `Bearer ${OPERATOR}` },
-    });
-    sometimesMeasured(await response.text());
-    const log = await service.kill();
+    const [metrics] = await this.#processes.metrics();
+    sometimesMeasured(metrics);
+    const log = await this.#service.kill();
     sometimesLogged(
       log.split("\n").filter((line) => line.startsWith("{"))
         .map((line) => JSON.parse(line)),
     );
   }
 
-  async #inspect(inspector: Inspector): Promise<void> {
-    const { uploaders, setters, emitters } = this.#traffic;
-    const check = (what: string, fn: () => unknown) => {
-      try {
-        fn();
-      } catch (error) {
-        this.#problems.push(`${what}: ${(error as Error).message}`);
-      }
-    };
-    check("file", () => inspector.checkFile());
-    check("counters", () => inspector.checkCounters());
-    for (const one of uploaders) {
-      check(one.name, () => inspector.checkUploader(one));
-    }
-    for (const one of setters) {
-      check(one.name, () => inspector.checkSetter(one));
-    }
-    const ids = emitters.flatMap(({ events }) => [...events.values()]);
-    check("events", () => inspector.checkEvents(ids));
-    check("arrivals", () => checkArrivals(this.#around.sink, emitters));
-    const stored = await inspector.checkImages();
-    const { files, parts } = countImageFiles(this.#around.service.folder);
-    check("files are the stored images", () => assertEquals(files, stored));
-    check("half-written files", () => assertEquals(parts, 0));
-    this.#printSums(inspector);
-  }
-
-  #printSums(inspector: Inspector): void {
-    const { uploaders, setters, emitters, tally, backups } = this.#traffic;
-    const acknowledged = (writers: readonly { acknowledged: number }[]) =>
-      writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+  #printSums(): void {
+    const { tally, backups, writers: { sellers, sink } } = this.#traffic;
     for (const line of tally.lines()) console.log(line);
     for (const line of ranges(this.#minutes)) console.log(line);
+    const sum = (kind: "uploaders" | "setters" | "emitters") =>
+      count(sellers.flatMap((seller): readonly Writer[] => seller[kind]));
     console.log(
-      `acknowledged: ${acknowledged(uploaders)} uploads, ` +
-        `${acknowledged(setters)} attribute updates, ` +
-        `${acknowledged(emitters)} events; ${backups} backups; ` +
-        `${this.#around.sink.received.length} deliveries arrived`,
+      `acknowledged: ${sum("uploaders")} uploads, ` +
+        `${sum("setters")} attribute updates, ` +
+        `${sum("emitters")} events; ${backups} backups; ` +
+        `${sink.received.length} deliveries arrived`,
     );
-    for (const [code, n] of inspector.failedImages()) {
-      console.log(`failed images: ${n} ${code}`);
-    }
   }
 
   findings(): Findings {
@@ -395,34 +348,12 @@ class Soak {
     return {
       problems: [
         ...this.#problems,
+        ...this.#processes.suicides,
         ...lines(violations),
         ...findGrowth(this.#minutes),
       ],
       load: [...this.#load, ...lines(load)],
     };
-  }
-}
-
-/** Faults in random order, in which each occurs once before any is repeated. */
-class Turns {
-  readonly #faults: Readonly<Record<string, Fault>>;
-  readonly #random: Random;
-  #left: string[] = [];
-  #rounds = 0;
-
-  constructor(faults: Readonly<Record<string, Fault>>, random: Random) {
-    this.#faults = faults;
-    this.#random = random;
-  }
-
-  next(): { name: string; fault: Fault; isFirst: boolean } {
-    if (this.#left.length === 0) {
-      this.#left = Object.keys(this.#faults);
-      this.#rounds++;
-    }
-    const at = this.#random.below(this.#left.length);
-    const [name] = this.#left.splice(at, 1);
-    return { name, fault: this.#faults[name], isFirst: this.#rounds === 1 };
   }
 }
 

@@ -1,16 +1,13 @@
 /**
- * Mixed traffic of several sellers and an operator. The writers are those of
- * the crash test, which remember what was acknowledged.
+ * Mixed traffic of several sellers and an operator: the writers of
+ * `processes/traffic.ts`, which remember what was acknowledged, and readers.
  */
-import {
-  Emitter,
-  Setter,
-  Uploader,
-  type Writer,
-} from "../processes/writers.ts";
+import type { Processes } from "../processes/processes.ts";
+import { OPERATOR } from "../processes/service.ts";
+import { pause, type SellerTraffic, Traffic } from "../processes/traffic.ts";
+import { Emitter, Uploader, type Writer } from "../processes/writers.ts";
 import { runProgram } from "../support/process.ts";
 import type { Random } from "../support/random.ts";
-import { OPERATOR, type Service } from "../support/service.ts";
 import type { Lag } from "../support/starvation.ts";
 import { Tally } from "./tally.ts";
 
@@ -35,82 +32,73 @@ const LONGEST_MS = 300_000;
  */
 const HOST_LOST_MS = 2_500;
 
-export interface TrafficOptions {
-  service: Service;
-  /** The URL of the image host. */
-  images: string;
-  random: Random;
-  /** Of this process, which also runs the image host. */
-  lag: Lag;
-}
+/** A writer that cannot finish after this time fails the run. */
+const DOUBT_MS = 120_000;
 
-export class Traffic {
+export class MixedTraffic implements AsyncDisposable {
   readonly tally = new Tally();
-  readonly uploaders: Uploader[] = [];
-  readonly setters: Setter[] = [];
-  readonly emitters: Emitter[] = [];
+  readonly writers: Traffic;
   /** Backups that were made. */
   backups = 0;
-  readonly #options: TrafficOptions;
-  readonly #running: Promise<void>[] = [];
-  #stopped = false;
+  readonly #processes: Processes;
+  readonly #random: Random;
+  /** Of this process, which also runs the image host. */
+  readonly #lag: Lag;
+  #over = Infinity;
 
-  constructor(options: TrafficOptions) {
-    this.#options = options;
-    for (const seller of options.service.keys.keys()) {
-      this.uploaders.push(new Uploader(`up-${seller}`, options.images));
-      this.setters.push(new Setter(`set-${seller}`));
-      this.emitters.push(new Emitter(`order-${seller}`, OPERATOR, seller));
-    }
+  constructor(processes: Processes, random: Random, lag: Lag) {
+    this.#processes = processes;
+    this.#random = random;
+    this.#lag = lag;
+    this.writers = new Traffic(processes, {
+      uploaders: 1,
+      skus: 1,
+      emitters: 1,
+      kinds: ["good", "flaky", "good"],
+      restMs: (writer) =>
+        this.#rest(writer instanceof Emitter ? PAUSE_MS.event : PAUSE_MS.write),
+      send: (writer, url, key) => this.#write(writer, url, key),
+    });
   }
 
-  start(): void {
-    const { keys } = this.#options.service;
-    [...keys.values()].forEach((key, n) => this.#startSeller(key, n));
-    const operator = (path: string) => () => this.#read("operator", path);
-    this.#repeat(PAUSE_MS.read, operator("/operator_api/products?limit=100"));
-    this.#repeat(PAUSE_MS.read, operator("/operator_api/sellers"));
-    this.#repeat(PAUSE_MS.read, operator("/operator_api/status"));
-    this.#repeat(PAUSE_MS.backup, () => this.#backUp());
-  }
-
-  /** Resolves when no request is in progress; no other one follows. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await Promise.all(this.#running);
-  }
-
-  /** Repeats requests with an unknown outcome until they are answered. */
-  async resolveDoubts(): Promise<void> {
-    const keys = [...this.#options.service.keys.values()];
-    const { url } = this.#options.service;
-    for (const writers of [this.uploaders, this.setters, this.emitters]) {
-      for (const [n, writer] of writers.entries()) {
-        while (writer.inDoubt !== null) {
-          if (!await writer.writeOnce(url, keys[n], 503)) await pause(200);
-        }
+  /** Writes and reads while `doing` runs, and then until no request is left. */
+  async during(doing: () => Promise<void>): Promise<void> {
+    let reading: Promise<unknown> = Promise.resolve();
+    await this.writers.writing(async () => {
+      reading = this.#read();
+      try {
+        await doing();
+      } finally {
+        this.#over = performance.now();
       }
-    }
+    });
+    await reading;
   }
 
-  #startSeller(key: string, n: number): void {
-    const [uploader, setter] = [this.uploaders[n], this.setters[n]];
-    const write = (kind: string, writer: Writer) => () =>
-      this.#write(kind, writer, key);
-    this.#repeat(PAUSE_MS.write, write("upload", uploader));
-    this.#repeat(PAUSE_MS.write, write("attribute", setter));
-    this.#repeat(PAUSE_MS.event, write("event", this.emitters[n]));
-    this.#repeat(PAUSE_MS.read, () => this.#uploadUnchanged(key, n));
-    const last = () => [...uploader.transactions.values()].at(-1);
+  async #read(): Promise<void> {
+    const operator = ["products?limit=100", "sellers", "status"];
+    await Promise.all([
+      ...this.writers.sellers.map((seller, n) => this.#readAs(seller, n)),
+      ...operator.map((list) =>
+        this.#repeat(
+          PAUSE_MS.read,
+          () => this.#ask("operator", `/operator_api/${list}`),
+        )
+      ),
+      this.#repeat(PAUSE_MS.backup, () => this.#backUp()),
+    ]);
+  }
+
+  async #readAs(
+    { key, uploaders: [uploader] }: SellerTraffic,
+    n: number,
+  ): Promise<void> {
     const status = (kind: string, query = "", accept = "*/*") => async () => {
-      const id = last();
+      const id = [...uploader.transactions.values()].at(-1);
       if (id === undefined) return;
       const path = `/seller_api/bulk_products/${id}${query}`;
-      await this.#read(kind, path, key, accept);
+      await this.#ask(kind, path, key, { accept });
     };
-    this.#repeat(PAUSE_MS.read, status("status"));
-    this.#repeat(PAUSE_MS.stream, status("wait", "?wait=5"));
-    this.#repeat(PAUSE_MS.stream, status("stream", "", "text/event-stream"));
     const lists = [
       "products?limit=250",
       "products?q=up&limit=20",
@@ -118,42 +106,55 @@ export class Traffic {
       "webhooks",
       "webhooks/order_created/deliveries?limit=50",
     ];
-    for (const list of lists) {
-      this.#repeat(
-        PAUSE_MS.read * 2,
-        () => this.#read("list", `/seller_api/${list}`, key),
-      );
+    await Promise.all([
+      this.#repeat(PAUSE_MS.read, () => this.#uploadUnchanged(key, n)),
+      this.#repeat(PAUSE_MS.read, status("status")),
+      this.#repeat(PAUSE_MS.stream, status("wait", "?wait=5")),
+      this.#repeat(PAUSE_MS.stream, status("stream", "", "text/event-stream")),
+      ...lists.map((list) =>
+        this.#repeat(
+          PAUSE_MS.read * 2,
+          () => this.#ask("list", `/seller_api/${list}`, key),
+        )
+      ),
+    ]);
+  }
+
+  #rest(meanMs: number): number {
+    return 2 * meanMs * this.#random.next();
+  }
+
+  async #repeat(meanMs: number, step: () => Promise<void>): Promise<void> {
+    while (this.#over === Infinity) {
+      await pause(this.#rest(meanMs));
+      if (this.#over === Infinity) await step();
     }
   }
 
-  #repeat(pauseMs: number, step: () => Promise<void>): void {
-    const { random } = this.#options;
-    this.#running.push((async () => {
-      while (!this.#stopped) {
-        await pause(2 * pauseMs * random.next());
-        if (!this.#stopped) await step();
-      }
-    })());
-  }
-
-  async #write(kind: string, writer: Writer, key: string): Promise<void> {
-    const program = this.#options.service.running;
-    if (program === null) return;
+  async #write(writer: Writer, url: string, key: string): Promise<boolean> {
+    const kind = writer instanceof Uploader
+      ? "upload"
+      : writer instanceof Emitter
+      ? "event"
+      : "attribute";
     const { refused, unanswered } = writer;
     const began = performance.now();
-    const lagged = this.#options.lag.ms;
+    const lagged = this.#lag.ms;
     try {
-      if (await writer.writeOnce(program.url, key, 503)) {
-        this.tally.note(kind, performance.now() - began);
-      }
+      const done = await writer.writeOnce(url, key, 503);
+      if (done) this.tally.note(kind, performance.now() - began);
+      return done;
     } catch (error) {
+      if (performance.now() > this.#over + DOUBT_MS) throw error;
       const { message } = error as Error;
-      const lost = this.#options.lag.ms - lagged;
+      const lost = this.#lag.ms - lagged;
       const byLoad = message.includes("did not") && lost > HOST_LOST_MS;
       this.tally.violate(`${kind}: ${gist(message)}`, byLoad);
+      return false;
+    } finally {
+      this.tally.refused += writer.refused - refused;
+      this.tally.unanswered += writer.unanswered - unanswered;
     }
-    this.tally.refused += writer.refused - refused;
-    this.tally.unanswered += writer.unanswered - unanswered;
   }
 
   /** The same products each time. */
@@ -164,32 +165,31 @@ export class Traffic {
         `<product><sku>same-${n}-${i}</sku><title>t</title>` +
         '<price currency="SEK">1</price><quantity>1</quantity></product>',
     );
-    await this.#ask("unchanged upload", "/seller_api/bulk_products", {
-      method: "POST",
-      headers: { "content-type": "text/xml", "x-service-auth": key },
+    await this.#ask("unchanged upload", "/seller_api/bulk_products", key, {
       body: `<products>${products.join("")}</products>`,
     });
   }
 
-  #read(
+  /** A body makes it a POST. */
+  async #ask(
     kind: string,
     path: string,
     key = OPERATOR,
-    accept = "*/*",
+    { accept = "*/*", body }: { accept?: string; body?: string } = {},
   ): Promise<void> {
-    return this.#ask(kind, path, {
-      headers: { "x-service-auth": key, accept },
-    });
-  }
-
-  async #ask(kind: string, path: string, init: RequestInit): Promise<void> {
-    const program = this.#options.service.running;
-    if (program === null) return;
+    const url = this.#processes.nextUrl();
+    if (url === null) return;
     const began = performance.now();
     const late = AbortSignal.timeout(LONGEST_MS);
     try {
-      const response = await fetch(program.url + path, {
-        ...init,
+      const response = await fetch(url + path, {
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          "x-service-auth": key,
+          accept,
+          ...(body !== undefined && { "content-type": "text/xml" }),
+        },
+        body,
         signal: late,
       });
       const text = await response.text();
@@ -206,17 +206,21 @@ export class Traffic {
   }
 
   async #backUp(): Promise<void> {
-    const { service } = this.#options;
-    if (service.running === null) return;
-    const file = `${service.folder}/../backup.db`;
+    const [{ folder, running }] = this.#processes.services;
+    if (running === null) return;
+    const file = `${folder}/../backup.db`;
     await Deno.remove(file).catch(() => {});
     const { code, stderr } = await runProgram([
       "backup",
       file,
-      `--data=${service.folder}`,
+      `--data=${folder}`,
     ]);
     if (code === 0) this.backups++;
     else this.tally.violate(`backup: ${stderr.slice(0, 300)}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.writers[Symbol.asyncDispose]();
   }
 }
 
@@ -231,8 +235,4 @@ function gist(text: string): string {
 /** An answer that asks the client to retry later. */
 function isRefusal({ status, headers }: Response): boolean {
   return (status === 503 || status === 429) && headers.has("retry-after");
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

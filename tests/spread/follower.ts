@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import type { XmlElement } from "../../src/xml/decode.ts";
 import { parseTree } from "../../src/xml/decode.ts";
-import { OPERATOR } from "../processes/cluster.ts";
+import { OPERATOR } from "../processes/service.ts";
 import { child } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { nextOf } from "../support/read_out.ts";

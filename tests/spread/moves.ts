@@ -9,8 +9,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
 import { connectTo } from "../support/postgres.ts";
-import { Cluster as Processes } from "../processes/cluster.ts";
-import { ClusterInspector } from "../processes/cluster_inspect.ts";
+import { Inspector } from "../processes/inspect.ts";
+import { Processes } from "../processes/processes.ts";
+import { prepareProducts } from "../processes/promises.ts";
+import { PostgresStore } from "../processes/store.ts";
 import { Setter } from "../processes/writers.ts";
 import { until } from "../support/clock.ts";
 import { Cluster } from "./cluster.ts";
@@ -149,19 +151,21 @@ if (cluster !== null) {
     const url = await cluster.database(database);
     stack.defer(() => cluster.forget(database));
     const names = Array.from({ length: DIVIDED + 1 }, (_, n) => `s${n + 1}`);
+    // Few shards, so that the sellers share them.
+    const store = await PostgresStore.open(url, 4);
     const processes = stack.use(
-      // Few shards, so that the sellers share them.
-      await Processes.start(url, ["api", "api"], names, 4),
+      await Processes.start(store, { roles: ["api", "api"], sellers: names }),
     );
     const client = await connectTo(url);
     stack.defer(() => client.end());
-    const inspector = new ClusterInspector(processes.db);
+    const inspector = new Inspector(store);
     const clients = [...processes.keys].flatMap(([name, key]) =>
       SKUS.map((sku) => ({ key, setter: new Setter(`${name}-${sku}`) }))
     );
     const setters = clients.map(({ setter }) => setter);
     for (const [name, key] of processes.keys) {
-      await addProducts(processes.nextUrl()!, key, name);
+      const skus = SKUS.map((sku) => `${name}-${sku}`);
+      await prepareProducts(processes.nextUrl()!, key, skus);
     }
     let hasEnded = false;
     const update = async ({ key, setter }: typeof clients[number]) => {
@@ -199,22 +203,4 @@ if (cluster !== null) {
       ),
     });
   });
-}
-
-/** The products whose quantities change. */
-async function addProducts(
-  url: string,
-  key: string,
-  seller: string,
-): Promise<void> {
-  const products = SKUS.map((sku) =>
-    `<product><sku>${seller}-${sku}</sku><title>t</title>` +
-    '<price currency="SEK">1</price><quantity>0</quantity></product>'
-  );
-  const response = await fetch(`${url}/seller_api/bulk_products?v=1.1`, {
-    method: "POST",
-    headers: { "content-type": "text/xml", "x-service-auth": key },
-    body: `<products>${products.join("")}</products>`,
-  });
-  assertEquals(response.status, 200, await response.text());
 }

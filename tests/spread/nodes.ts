@@ -13,7 +13,7 @@ import {
   outageOf,
 } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
-import { addSellersTo } from "../support/service.ts";
+import { addSellersTo } from "../processes/service.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { connectTo } from "../support/postgres.ts";
 import { Cluster } from "./cluster.ts";

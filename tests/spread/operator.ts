@@ -6,7 +6,8 @@
  * continues.
  */
 import { assert, assertEquals } from "@std/assert";
-import { Cluster as Processes } from "../processes/cluster.ts";
+import { Processes } from "../processes/processes.ts";
+import { PostgresStore } from "../processes/store.ts";
 import { Uploader } from "../processes/writers.ts";
 import { until } from "../support/clock.ts";
 import { makeFilled } from "../support/filled.ts";
@@ -85,6 +86,14 @@ class Servers {
   }
 }
 
+async function start(
+  url: string,
+  sellers: readonly string[] = [],
+): Promise<Processes> {
+  const store = await PostgresStore.open(url);
+  return await Processes.start(store, { roles: ["api"], sellers });
+}
+
 if (Cluster.given() !== null) {
   Deno.test("the chapter's commands: three servers, a fourth, a large seller, a loss (spread)", async () => {
     await using cluster = (await Cluster.start())!;
@@ -139,7 +148,7 @@ if (Cluster.given() !== null) {
     const uploaders = SELLERS.map((name) => new Uploader(name, null));
     let keys: ReadonlyMap<string, string>;
     {
-      await using processes = await Processes.start(url, ["api"], SELLERS);
+      await using processes = await start(url, SELLERS);
       ({ keys } = processes);
       let hasEnded = false;
       /** Each seller uploads again and again. */
@@ -211,7 +220,7 @@ if (Cluster.given() !== null) {
       uploaders.map((one) => [one.name, one.acknowledged]),
     );
     {
-      await using processes = await Processes.start(url, ["api"], []);
+      await using processes = await start(url);
       for (const one of uploaders) {
         assert(await one.writeOnce(processes.nextUrl()!, keys.get(one.name)!));
       }
@@ -226,7 +235,7 @@ if (Cluster.given() !== null) {
       await servers.on(node, step("recovery.signal"));
     }
     for (const node of NODES) await cluster.run("up", `${node}`);
-    await using processes = await Processes.start(url, ["api"], []);
+    await using processes = await start(url);
     for (const one of uploaders) {
       const { name } = one;
       const response = await fetch(

@@ -4,7 +4,8 @@
  * it.
  */
 import type { Role } from "../../src/config.ts";
-import { Cluster as Processes } from "../processes/cluster.ts";
+import { Processes } from "../processes/processes.ts";
+import { PostgresStore } from "../processes/store.ts";
 import { Traffic } from "../processes/traffic.ts";
 import { Proxy } from "../support/proxy.ts";
 import type { Cluster } from "./cluster.ts";
@@ -18,6 +19,7 @@ const SHARDS = 8;
 
 export interface Stage {
   database: string;
+  store: PostgresStore;
   processes: Processes;
   traffic: Traffic;
   /** The proxies, by the number of the worker. */
@@ -51,21 +53,26 @@ export async function makeStage(
     );
   }
   await cluster.sql(0, "SELECT start_metadata_sync_to_all_nodes()", database);
+  const store = await PostgresStore.open(url, SHARDS);
   const processes = stack.use(
-    await Processes.start(url, ROLES, sellers, SHARDS),
+    await Processes.start(store, { roles: ROLES, sellers }),
   );
   const traffic = stack.use(
-    new Traffic(processes, REST_MS, ["good"], compares),
+    new Traffic(processes, {
+      restMs: () => REST_MS,
+      kinds: ["good"],
+      compares,
+    }),
   );
   const sellersOf = async () => {
-    const rows = await processes.db.read((sql) =>
+    const rows = await store.read((sql) =>
       sql.all<{ no: number; name: string }>(
         "SELECT seller_no AS no, name FROM sellers",
       )
     );
     const found = new Map<number, string[]>();
     for (const { no, name } of rows) {
-      const server = await processes.db.spread!.locate(no);
+      const server = await store.db.spread!.locate(no);
       const [node] = [...proxies].find(([, { port }]) =>
         server!.name.endsWith(`:${port}`)
       ) ?? [0];
@@ -73,5 +80,5 @@ export async function makeStage(
     }
     return found;
   };
-  return { database, processes, traffic, proxies, sellersOf };
+  return { database, store, processes, traffic, proxies, sellersOf };
 }
