@@ -3,9 +3,9 @@
  * stores each under a name, and products name it as their manufacturer or
  * responsible person.
  *
- * A product stores the id of its contact together with the name. So it keeps
- * its contact when the contact is deleted and another one gets the name, and
- * no table is read to write the product as its seller sent it.
+ * A product stores both the id and the name of its contact. The id keeps the
+ * contact when it is deleted and another one gets its name. The name lets
+ * answers show the product as its seller sent it without another read.
  */
 import { isEmail } from "../lib/email.ts";
 import {
@@ -142,13 +142,13 @@ export function readContact(root: XmlElement, name: string): Contact {
     const value = readField(name, sent, READERS[name], details, root.line);
     if (value !== undefined) contact[name] = value;
   }
-  if (!reachable(fields, contact)) details.push(unreachable(root));
+  if (!hasEmailOrUrl(fields, contact)) details.push(emailOrUrlMissing(root));
   if (details.length > 0) throw recordInvalid(details);
   return contact as Contact;
 }
 
 /** Whether an email or a URL is given; a refused one is already reported. */
-function reachable(
+function hasEmailOrUrl(
   fields: ReadonlyMap<string, XmlElement>,
   { email, url }: Partial<Contact>,
 ): boolean {
@@ -157,7 +157,7 @@ function reachable(
     .some((name) => trimSpace(fields.get(name)?.text ?? "") !== "");
 }
 
-function unreachable({ line }: XmlElement): Detail {
+function emailOrUrlMissing({ line }: XmlElement): Detail {
   return {
     line,
     field: "email",

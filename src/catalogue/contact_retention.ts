@@ -18,8 +18,8 @@ interface Deleted extends ContactKey {
 type Place = Pick<Deleted, "sellerNo" | "id">;
 
 /**
- * Gives up the deleted contacts that no product has named for so long that no
- * undo can name them again. Their tombstones stay.
+ * Deletes the rows of deleted contacts that no product has named for so long
+ * that no undo can name them again. Their tombstones stay.
  */
 export async function* sweepContacts(
   { config, db, deps }: Pick<Services, "config" | "db" | "deps">,
@@ -31,11 +31,11 @@ export async function* sweepContacts(
     let after: Place | null = { sellerNo: 0, id: BEFORE_ALL_IDS };
     while (after !== null) {
       const from: Place = after;
-      const { last, forgotten } = await section.write(
+      const { last, deleted } = await section.write(
         (tx) => deleteUnneeded(tx, from, { now, since }),
         MAINTENANCE,
       );
-      yield forgotten;
+      yield deleted;
       after = last;
     }
   }
@@ -50,7 +50,7 @@ async function deleteUnneeded(
   tx: Tx,
   after: Place,
   { now, since }: { now: number; since: number },
-): Promise<{ last: Place | null; forgotten: number }> {
+): Promise<{ last: Place | null; deleted: number }> {
   const rows = await tx.all<Deleted>(
     `SELECT seller_no AS "sellerNo", id, name,
        unneeded_since AS "unneededSince"
@@ -59,7 +59,7 @@ async function deleteUnneeded(
      ORDER BY seller_no, id ${LIMIT}`,
     [after.sellerNo, after.id, STEP_ROWS],
   );
-  let forgotten = 0;
+  let deleted = 0;
   for (const row of rows) {
     const { sellerNo, id, unneededSince } = row;
     const isNamed = await isNamedByProduct(tx, row);
@@ -71,7 +71,7 @@ async function deleteUnneeded(
       );
     } else if (unneededSince !== null) {
       // An undo that names it again has set the time to null.
-      forgotten += await tx.run(
+      deleted += await tx.run(
         `DELETE FROM contacts
          WHERE seller_no = ? AND id = ? AND unneeded_since <= ?`,
         [sellerNo, id, since],
@@ -80,7 +80,7 @@ async function deleteUnneeded(
     }
   }
   const last = rows.length < STEP_ROWS ? null : rows[STEP_ROWS - 1];
-  return { last, forgotten };
+  return { last, deleted };
 }
 
 async function isNamedByProduct(

@@ -220,7 +220,7 @@ const REMOVED_AT_ONCE = 100;
 
 /**
  * Deletes some contacts of a removed seller, and stores tombstones for those
- * that were not deleted; returns how many.
+ * that the seller had not deleted; returns how many rows were deleted.
  */
 export async function removeContacts(
   tx: Tx,

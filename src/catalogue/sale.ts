@@ -85,9 +85,9 @@ export const readSaleUntil: Reader<number> = (text) => {
 };
 
 /**
- * The sale that a product gets, and its problems. A sale that the product has
- * already is accepted in each of its states. One that is sent without `from`
- * keeps the beginning of an equal one that has begun.
+ * The sale that a product gets, and its problems. A sale that equals the current
+ * one is accepted in every state. Without `from`, it also equals a current sale
+ * that has begun, and keeps its beginning.
  */
 export function receiveSale(
   current: Sale | null,
@@ -126,8 +126,8 @@ function timesProblem({ from, until }: Sale, now: number): string | null {
 }
 
 /**
- * The problems between the price of a product and its sale, after `patch`
- * changed `current` to `fields`. A sale that is over restricts no price.
+ * The problems between the price of a product and its sale, after the document
+ * `sent` changed `current`. A sale that is over restricts no price.
  */
 export function saleConflicts(
   current: StoredSale & Pick<ProductFields, "currency"> | null,

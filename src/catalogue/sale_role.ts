@@ -5,8 +5,8 @@
  * that became due while no process ran are found at the next start. Leases are
  * not needed, because nothing happens outside of the database.
  *
- * A step of the role looks for sellers with due steps, a few sellers at a time,
- * and records one portion of each seller found. After each portion it pauses as
+ * Each second the role looks for sellers with due steps, a few sellers at a time.
+ * It records one portion of each seller found in turn. After each portion it pauses as
  * long as the portion took. So 100,000 sales of one seller neither take the
  * processor from requests nor delay the sales of other sellers.
  */
@@ -99,7 +99,7 @@ export class SaleRole implements BackgroundRole {
       this.#searchAt = clock.monotonic() + SEARCH_MS;
       await this.#search();
     }
-    await this.#recordOfEach();
+    await this.#recordPortions();
     if (this.#due.size > 0) return 0;
     this.#progress++;
     return this.#searchAt - clock.monotonic();
@@ -128,7 +128,7 @@ export class SaleRole implements BackgroundRole {
   }
 
   /** Records one portion of each seller that was found. */
-  async #recordOfEach(): Promise<void> {
+  async #recordPortions(): Promise<void> {
     const { db, deps } = this.#services;
     for (const sellerNo of [...this.#due]) {
       if (this.#stopping.signal.aborted) return;

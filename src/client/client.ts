@@ -1,7 +1,7 @@
 /** The clients: every operation is a method, grouped by noun. */
 import { type ClientOptions, Connection } from "./connection.ts";
 import type { CallOptions } from "./connection.ts";
-import { Followed } from "./follow.ts";
+import { Follower } from "./follow.ts";
 import { PagedList } from "./list.ts";
 import {
   OPERATOR_OPERATIONS,
@@ -72,39 +72,39 @@ export interface OperatorClient extends OperatorOperations {
 export function createClient(options: ClientOptions): Client {
   const connection = new Connection(options);
   const operations = methodsOf<SellerOperations>(connection, SELLER_OPERATIONS);
-  const followed = new Followed(connection);
+  const follower = new Follower(connection);
   return {
     ...operations,
     uploads: {
       ...operations.uploads,
       waitFor: (upload, call) =>
-        followed.waitFor(
+        follower.waitFor(
           (wait) => operations.uploads.get({ ...idOf(upload), wait }, call),
           ({ transaction }) => transaction,
           call,
         ),
       follow: (upload, call) =>
-        followed.follow(
+        follower.follow(
           SELLER_OPERATIONS.uploads.get,
           idOf(upload),
           ({ transaction }) => transaction as Transaction,
           call,
         ),
       results: (upload, call) =>
-        followed.results(
+        follower.results(
           (after) => operations.uploads.get({ ...idOf(upload), after }, call),
         ),
     },
     imports: {
       ...operations.imports,
       waitFor: (from, call) =>
-        followed.waitFor(
+        follower.waitFor(
           (wait) => operations.imports.get({ ...importIdOf(from), wait }, call),
           (answer) => answer.import,
           call,
         ),
       follow: (from, call) =>
-        followed.follow(
+        follower.follow(
           SELLER_OPERATIONS.imports.get,
           importIdOf(from),
           (event) => event.import as Import,

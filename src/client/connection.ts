@@ -47,7 +47,7 @@ const RETRY_FOR_MS = 60_000;
 /** Waits between attempts; the last one repeats. */
 const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
 /** How many times one call waits because of the rate limit. */
-const RATE_WAITS = 10;
+const MOST_RATE_WAITS = 10;
 const XML = "text/xml";
 const JSON_TYPE = "application/json";
 
@@ -56,7 +56,7 @@ type Input = Readonly<Record<string, unknown>>;
 interface Request {
   path: string;
   init: RequestInit;
-  /** Whether the request has the same effect when it is repeated. */
+  /** Whether a repetition of the request has no further effect. */
   repeatable: boolean;
 }
 
@@ -140,9 +140,9 @@ export class Connection {
       } catch (error) {
         if (!isRetryable(error)) throw error;
         const wait = waitAfter(error, failures);
-        const isEarly = error instanceof ApiError && error.status === 429;
-        const repeats = isEarly
-          ? failures < RATE_WAITS
+        const isRateLimited = error instanceof ApiError && error.status === 429;
+        const repeats = isRateLimited
+          ? failures < MOST_RATE_WAITS
           : request.repeatable && now() + wait <= until;
         if (!repeats) throw error;
         onRetry?.(error);
@@ -209,7 +209,7 @@ export class Connection {
     return {
       path: pathOf(operation, input),
       init,
-      // The same file twice has the effect of one.
+      // A file that is sent twice is stored once.
       repeatable: method === "GET" || keyed === true || sendsFile !== undefined,
     };
   }
@@ -263,7 +263,7 @@ function segment(name: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-/** Whether an error is an answer of the service. */
+/** Whether an error is thrown as it is; any other means that no answer came. */
 function isFinalError(error: unknown): boolean {
   return error instanceof ApiError || error instanceof LimitError;
 }
@@ -284,6 +284,6 @@ export function waitAfter(
   error: ApiError | ConnectionError,
   failures: number,
 ): number {
-  const asked = error instanceof ApiError ? error.retryAfter : 0;
-  return Math.max(asked, WAITS_MS[Math.min(failures, WAITS_MS.length - 1)]);
+  const requested = error instanceof ApiError ? error.retryAfter : 0;
+  return Math.max(requested, WAITS_MS[Math.min(failures, WAITS_MS.length - 1)]);
 }

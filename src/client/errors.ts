@@ -144,8 +144,8 @@ function errorInXml(body: string): ServiceError | undefined {
       continue;
     }
     const isOfDetail = details.length > 0 && name !== "more";
-    const whole = isOfDetail ? details[details.length - 1] : error;
-    whole[name] = NUMBERS.has(name) ? Number(text) : unescaped(text);
+    const target = isOfDetail ? details[details.length - 1] : error;
+    target[name] = NUMBERS.has(name) ? Number(text) : unescaped(text);
   }
   return { ...error, details } as unknown as ServiceError;
 }

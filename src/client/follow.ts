@@ -18,22 +18,22 @@ const PAUSE_MS = 500;
 const STREAM = { accept: "text/event-stream, application/json;q=0.9" };
 
 /** Methods that need several requests. */
-export class Followed {
+export class Follower {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  /** Reads until `found` has ended, and returns it. */
+  /** Repeats `read` until the record in its answer is final; returns the record. */
   async waitFor<A, T extends { finished_at: string | null }>(
     read: (wait: number) => PromiseLike<A>,
-    found: (answer: A) => T,
+    recordIn: (answer: A) => T,
     { signal }: CallOptions = {},
   ): Promise<T> {
     const checkTime = this.#timeLimit();
     for (;;) {
-      const record = found(await read(WAIT_S));
+      const record = recordIn(await read(WAIT_S));
       if (record.finished_at !== null) return record;
       checkTime();
       await this.#connection.platform.sleep(PAUSE_MS, signal);

@@ -3,15 +3,15 @@
  * occupy a program for ever or fill its memory.
  */
 export interface Limits {
-  /** Bytes of an answer, decompressed; 67,108,864 unless given. */
+  /** Bytes of an answer, decompressed; 67,108,864 by default. */
   answerBytes: number;
-  /** Characters of one event of a stream; 65,536 unless given. */
+  /** Characters of one event of a stream; 65,536 by default. */
   eventLength: number;
-  /** Pages of one list; 100,000 unless given. */
+  /** Pages of one list; 100,000 by default. */
   pages: number;
   /**
    * Milliseconds for which `waitFor` and `follow` wait for the end of an
-   * upload; 86,400,000 (a day) unless given.
+   * upload; 86,400,000 (a day) by default.
    */
   followFor: number;
 }

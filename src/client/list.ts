@@ -5,7 +5,7 @@ import type { Operation } from "./operation.ts";
 
 /**
  * A list of the service. `await` gives the first page; `for await` gives every
- * entry of all pages. Nothing is requested before.
+ * entry of all pages. Nothing is requested until then.
  */
 export interface List<Page, Entry> extends Promise<Page>, AsyncIterable<Entry> {
   /** Page by page; `next` of a page is the cursor of the following one. */

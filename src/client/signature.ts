@@ -50,7 +50,7 @@ export async function verifySignature(
   const bytes = secretBytes(secret);
   if (bytes.length === 0) {
     throw new SignatureError(
-      "The secret is missing, or it is not whsec_ and Base64.",
+      "The secret is missing, or it is not whsec_ followed by Base64.",
     );
   }
   const key = await hmacKey(bytes, "verify");

@@ -100,8 +100,8 @@ export async function recordUploaded(
 ): Promise<void> {
   const { sellerNo, image: { sha256 } } = record;
   const { id, state, sha256: former } = await recordCopy(tx, record);
-  // The attempt in progress is for the lost file: it has no effect any more,
-  // and the next one finds this file.
+  // An attempt in progress looks for the lost file. Without its lease it has no
+  // effect; the next attempt finds the new file.
   const change = state === "pending"
     ? "lease_id = NULL, lease_until = NULL, due_at = ?"
     : "code = NULL, message = NULL, stored_at = ?";

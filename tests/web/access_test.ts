@@ -122,7 +122,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
       await fill("Company", "Acme AB");
       await fill("Street and number", "Gatan 1");
       await fill("City", "Lund");
-      await fill("Country (two capitals)", "SE");
+      await fill("Country (two capital letters)", "SE");
       await fill("Email", "safety@acme.example");
       await page.getByRole("button", { name: "Add the contact" }).click();
       await page.getByRole("button", { name: "Edit acme" }).click();

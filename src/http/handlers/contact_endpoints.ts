@@ -111,11 +111,11 @@ export const deleteContact = endpoint({
 function contactNode(
   { name, updatedAt, ...contact }: StoredContact,
 ): ContactNode {
-  return { name, updated_at: isoTime(updatedAt), ...partsOf(contact) };
+  return { name, updated_at: isoTime(updatedAt), ...elementsOf(contact) };
 }
 
 /** The elements of a contact, without its id. */
-function partsOf(contact: Contact): Contact {
+function elementsOf(contact: Contact): Contact {
   return Object.fromEntries(
     CONTACT_ELEMENT_NAMES.map((name) => [name, contact[name]]),
   ) as unknown as Contact;
@@ -169,6 +169,6 @@ function changeNode({ id, name, owner, ...change }: ContactEvent): XmlNode {
     : {
       ...named,
       updated_at: isoTime(change.updatedAt),
-      ...partsOf(change.contact),
+      ...elementsOf(change.contact),
     };
 }

@@ -9,11 +9,11 @@ import { HEAD_BYTES, sniffImage } from "./formats/signature.ts";
 import { inspectImage } from "./inspect.ts";
 import { type JobMark, marked } from "./job_mark.ts";
 
-/** Call `discard` at the end in every case. */
+/** One arriving image. Call `discard` at the end, also after `keep`. */
 export class ArrivingImage {
   readonly #lease: string;
   readonly #mark: JobMark;
-  readonly #part: IncomingImage;
+  readonly #file: IncomingImage;
   readonly #hash = createHash("sha256");
   readonly #head = new Uint8Array(HEAD_BYTES);
 
@@ -25,12 +25,12 @@ export class ArrivingImage {
   ) {
     this.#lease = lease;
     this.#mark = mark;
-    this.#part = store.receive(lease);
+    this.#file = store.receive(lease);
   }
 
   /** Bytes received so far. */
   get bytes(): number {
-    return this.#part.bytes;
+    return this.#file.bytes;
   }
 
   /**
@@ -47,7 +47,7 @@ export class ArrivingImage {
       }
     }
     this.#hash.update(piece);
-    this.#part.append(piece);
+    this.#file.append(piece);
   }
 
   /**
@@ -56,7 +56,7 @@ export class ArrivingImage {
    * @throws {ImageRefusal}
    */
   inspect(): AcceptedImage {
-    const content = this.#part.content();
+    const content = this.#file.content();
     const { type, width, height } = this.#marked(() => inspectImage(content));
     const sha256 = this.#hash.digest("hex");
     return { sha256, type, bytes: this.bytes, width, height };
@@ -64,11 +64,11 @@ export class ArrivingImage {
 
   /** Stores the inspected image; see `IncomingImage.keep`. */
   keep(file: StoredFile, abort: AbortSignal): Promise<void> {
-    return this.#part.keep(imageFile(file), abort);
+    return this.#file.keep(imageFile(file), abort);
   }
 
   discard(): Promise<void> {
-    return this.#part.discard();
+    return this.#file.discard();
   }
 
   #marked<T>(work: () => T): T {

@@ -22,7 +22,7 @@ import type {
 import { type SpawnWorker, threadSpawner } from "./spawn.ts";
 import { ImageThread } from "./thread.ts";
 
-/** Pieces that the worker may not have taken yet. */
+/** How many pieces may be sent before the worker has taken them. */
 const AHEAD = 2;
 /** A step that the worker has not answered for this long has failed. */
 const STEP_MS = 60_000;
@@ -44,7 +44,7 @@ export class WorkerReceiver implements ImageReceiver {
   readonly #thread: ImageThread;
   #isStarted = false;
   /** Receivers of the answers to the steps in progress, in order, by lease. */
-  readonly #asked = new Map<string, ((answer: Answer) => void)[]>();
+  readonly #waiting = new Map<string, ((answer: Answer) => void)[]>();
   #begun = 0;
 
   constructor(options: WorkerReceiverOptions) {
@@ -57,7 +57,7 @@ export class WorkerReceiver implements ImageReceiver {
       spawn,
       hanging: new Set(),
       onResults: () => {},
-      onUpload: (lease, outcome) => this.#asked.get(lease)?.[0]?.(outcome),
+      onUpload: (lease, outcome) => this.#waiting.get(lease)?.[0]?.(outcome),
       onReady: () => {},
       onDeath: (culprit) => this.#died(culprit),
     });
@@ -89,7 +89,7 @@ export class WorkerReceiver implements ImageReceiver {
       keep: async () => void await this.#ask({ lease, step: "keep" }, abort),
       [Symbol.dispose]: () => {
         this.#begun--;
-        this.#asked.delete(lease);
+        this.#waiting.delete(lease);
         this.#thread.upload({ lease, step: "drop" });
       },
     };
@@ -141,11 +141,11 @@ export class WorkerReceiver implements ImageReceiver {
       () => resolve(notStored("The image store does not answer")),
     );
     abort.addEventListener("abort", onAbort, { once: true });
-    const asked = this.#asked.get(lease) ?? [];
-    this.#asked.set(lease, asked);
+    const waiting = this.#waiting.get(lease) ?? [];
+    this.#waiting.set(lease, waiting);
     // The worker answers in order.
-    asked.push((answer) => {
-      asked.shift();
+    waiting.push((answer) => {
+      waiting.shift();
       resolve(answer);
     });
     this.#thread.upload(step);
@@ -159,9 +159,9 @@ export class WorkerReceiver implements ImageReceiver {
 
   /** Only the image that the worker was inspecting can be the cause. */
   #died(culprit: string | null): void {
-    for (const [lease, asked] of this.#asked) {
-      for (const tell of [...asked]) {
-        tell(
+    for (const [lease, waiting] of this.#waiting) {
+      for (const settle of [...waiting]) {
+        settle(
           lease === culprit
             ? { kind: "refused", ...UNPROCESSABLE }
             : workerDied(),

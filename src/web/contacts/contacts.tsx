@@ -32,7 +32,7 @@ const LABELS: Readonly<Record<Field, string>> = {
   street: "Street and number",
   postal_code: "Postal code",
   city: "City",
-  country: "Country (two capitals)",
+  country: "Country (two capital letters)",
   email: "Email",
   url: "Website",
 };
