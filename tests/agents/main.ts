@@ -21,8 +21,9 @@ Deno.exit(program === undefined ? await serve() : await judge());
 async function serve(): Promise<number> {
   await using world = await World.open(port);
   await SCENARIOS[Number(number) - 1](world);
+  await world.addClient();
   const variables = Object.entries(world.environment)
-    .filter(([name]) => name !== "OPERATOR_KEY" || task.prompt.includes(name));
+    .filter(([name]) => task.prompt.includes(name));
   console.log(
     [
       `# ${number}. ${task.title}`,

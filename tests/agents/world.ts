@@ -121,14 +121,19 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** Puts the program into the folder, with `client.js` beside it. */
-  async install(program: string, text: string): Promise<void> {
-    const name = program.split("/").at(-1)!;
-    await this.write(name, text);
+  /** Puts the typed client into the folder. */
+  async addClient(): Promise<void> {
     for (const file of ["client.js", "client.d.ts"]) {
       const answer = await fetch(`${this.#app.url}/docs/${file}`);
       await this.write(file, await answer.text());
     }
+  }
+
+  /** Puts the program into the folder. */
+  async install(program: string, text: string): Promise<void> {
+    const name = program.split("/").at(-1)!;
+    await this.addClient();
+    await this.write(name, text);
     this.#program = [...interpreterOf(name), name];
   }
 
