@@ -5,6 +5,8 @@ import { escaped } from "../lib/markup.ts";
 export interface Heading {
   depth: number;
   id: string;
+  /** As Markdown. */
+  text: string;
   html: string;
 }
 
@@ -72,7 +74,7 @@ export function headingsOf(markdown: string): Heading[] {
     const [, marks, text] = /^(#{1,6}) (.+)$/.exec(line) ?? [];
     if (code || text === undefined) continue;
     const html = marked.parseInline(text, { async: false, renderer });
-    headings.push({ depth: marks.length, id: headingId(text), html });
+    headings.push({ depth: marks.length, id: headingId(text), text, html });
   }
   return headings;
 }

@@ -8,6 +8,8 @@ import { yieldToIo } from "../lib/yield_to_io.ts";
 interface Titled {
   name: string;
   title: string;
+  /** The titles of its sections. */
+  sections?: string[];
 }
 
 /** `GET /docs`: every chapter with its sections. */
@@ -25,15 +27,20 @@ export function contentsPage(): string {
   return page("handbook", navigation(), main);
 }
 
-/** `GET /llms.txt`: where every chapter and every page of the reference is. */
+/**
+ * `GET /llms.txt`: where every chapter with its sections, and every page of the
+ * reference is.
+ */
 export function contentsText(reference: readonly Titled[]): string {
   const parts = CHAPTER_GROUPS.map(({ title, chapters }) =>
     listOf(
       title,
-      chapters.map((chapter) => ({
-        name: chapter.name,
-        title: titleOf(chapter),
-      })),
+      chapters.map(({ name, text }) => {
+        const [first, ...others] = headingsOf(text);
+        const sections = others.filter(({ depth }) => depth === 2)
+          .map(({ text }) => text);
+        return { name, title: first.text, sections };
+      }),
     )
   );
   parts.push(listOf("API reference", reference));
@@ -44,9 +51,10 @@ export function contentsText(reference: readonly Titled[]): string {
 
 /** Links to pages in Markdown. */
 function listOf(title: string, pages: readonly Titled[]): string {
-  const items = pages.map(({ name, title }) =>
-    `- [${title}](/docs/${name}.md)`
-  );
+  const items = pages.map(({ name, title, sections = [] }) => {
+    const link = `- [${title}](/docs/${name}.md)`;
+    return sections.length === 0 ? link : `${link}: ${sections.join("; ")}`;
+  });
   return `\n## ${title}\n\n${items.join("\n")}\n`;
 }
 

@@ -103,6 +103,10 @@ Deno.test("every chapter is served as Markdown at the address in llms.txt", asyn
     paths,
     [...CHAPTERS, ...REFERENCE_PAGES].map(({ name }) => `/docs/${name}.md`),
   );
+  assertStringIncludes(
+    text,
+    "\n- [Images](/docs/images.md): Upload a file; Download from a host;",
+  );
   const markdown = await Promise.all(paths.map(get));
   for (const [i, { text }] of CHAPTERS.entries()) {
     assert(markdown[i].text.startsWith(servedMarkdown(text)), paths[i]);
