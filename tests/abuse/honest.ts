@@ -1,6 +1,7 @@
 /** A seller with ordinary requests, and how long they take. */
 import { quantile } from "../bench/table.ts";
 import { products, withImages } from "./attacker.ts";
+import { pause } from "../support/clock.ts";
 
 /** The pause between two small requests. */
 const PAUSE_MS = 80;
@@ -50,7 +51,7 @@ export class Honest {
     const until = async (step: () => Promise<void>, pauseMs: number) => {
       while (performance.now() < end) {
         await step();
-        await new Promise((done) => setTimeout(done, pauseMs));
+        await pause(pauseMs);
       }
     };
     await Promise.all([

@@ -1,6 +1,7 @@
 /** Hostile hosts of images and endpoints of webhooks. */
 import { gzipSync } from "node:zlib";
 import { picture } from "../../src/sandbox/pictures.ts";
+import { pause } from "../support/clock.ts";
 
 /** Requests for images of which every fourth is answered at once. */
 let asked = 0;
@@ -50,7 +51,7 @@ function dripping(size: number, ms: number): ReadableStream<Uint8Array> {
   let sent = 0;
   return new ReadableStream({
     async pull(controller) {
-      if (sent++ > 0) await new Promise((done) => setTimeout(done, ms));
+      if (sent++ > 0) await pause(ms);
       controller.enqueue(sent === 1 ? first : new Uint8Array(size));
     },
   });
@@ -127,7 +128,7 @@ export class HostileHosts implements AsyncDisposable {
     // Hanging answers would delay the end.
     await Promise.race([
       Promise.all(this.#servers.map((server) => server.shutdown())),
-      new Promise((done) => setTimeout(done, 100)),
+      pause(100),
     ]);
   }
 }

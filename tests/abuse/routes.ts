@@ -9,6 +9,7 @@ import { starvedMs, starvedMsOf } from "../support/starvation.ts";
 import { type Input, ROUTE_INPUTS } from "./route_inputs.ts";
 import type { Order, Statuses } from "./route_worker.ts";
 import { prepareStage, type Stage } from "./stage.ts";
+import { pause } from "../support/clock.ts";
 
 const AT_ONCE = [1, 20, 110];
 /** The time limit of the neighbour's requests and of `/healthz`. */
@@ -152,7 +153,7 @@ async function measured(
       const begun = netNow(pid);
       await (await request(n)).body?.cancel();
       times.push(Math.max(0, netNow(pid) - begun));
-      await rest(PAUSE_MS);
+      await pause(PAUSE_MS);
     }
     return times;
   };
@@ -163,9 +164,9 @@ async function measured(
     again(() => fetch(`${url}/healthz`)),
     again((n) => fetch(`${path}/${n % 900}`, { method: "PUT", headers })),
   ]);
-  await rest(ALONE_MS);
+  await pause(ALONE_MS);
   await work();
-  await rest(ALONE_MS);
+  await pause(ALONE_MS);
   isOver = true;
   const [health, put] = await both;
   const lines = (await Deno.readTextFile(blocks)).split("\n");
@@ -175,5 +176,3 @@ async function measured(
     block: Math.max(...lines.map(Number)),
   };
 }
-
-const rest = (ms: number) => new Promise((done) => setTimeout(done, ms));

@@ -38,11 +38,8 @@ export async function prepareStage(service: Service): Promise<Stage> {
   };
   const call = async (method: string, path: string, body?: string) => {
     const key = path.startsWith("/operator_api") ? OPERATOR : keys.bad;
-    const type = body?.startsWith("{") ? "application/json" : "text/xml";
-    const headers = { "X-Service-Auth": key, "Content-Type": type };
-    const answer = await fetch(url + path, { method, body, headers });
-    const text = await answer.text();
-    if (answer.status >= 400) {
+    const { status, text } = await service.ask(path, { method, key, body });
+    if (status >= 400) {
       throw new Error(`${method} ${path}: ${text.slice(0, 400)}`);
     }
     return text;
@@ -112,11 +109,10 @@ export async function prepareStage(service: Service): Promise<Stage> {
   for (let n = 0; n < MAPPINGS; n++) {
     await call("PUT", `/seller_api/mappings/m-${n}`, LONG_MAPPING);
   }
-  await fetch(`${url}/seller_api/bulk_products`, {
-    method: "POST",
+  await service.ask("/seller_api/bulk_products", {
+    key: keys.good,
     body: products("own", 1),
-    headers: { "X-Service-Auth": keys.good, "Content-Type": "text/xml" },
-  }).then((answer) => answer.text());
+  });
   // Last: no other upload has to satisfy its rules.
   await call("PUT", "/operator_api/categories", ruledCategories());
   addRows(`${service.folder}/seller.db`);

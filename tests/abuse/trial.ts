@@ -1,9 +1,9 @@
 /** One service, one honest seller, and its attackers. */
 import { cpuUsage } from "node:process";
-import { DatabaseSync } from "node:sqlite";
 import { BenchHost } from "../bench/service.ts";
 import { temporaryFolder } from "../support/process.ts";
 import { OPERATOR, Service } from "../processes/service.ts";
+import { SqliteStore } from "../processes/store.ts";
 import { cpuSecondsOf, cpuSecondsOfAll } from "../support/cpu.ts";
 import { residentMiB } from "../support/vitals.ts";
 import type {
@@ -14,6 +14,7 @@ import type {
 } from "./attack_worker.ts";
 import { ATTACKS } from "./attacks.ts";
 import { type Fare, Honest } from "./honest.ts";
+import { pause } from "../support/clock.ts";
 
 /** The most resident memory that the process may have. */
 export const MEMORY_MIB = 700;
@@ -66,7 +67,9 @@ export async function tryAttacks(
   });
   const { url, program, keys } = service;
   const hurried = names.filter((name) => ATTACKS[name].hurried);
-  for (const seller of hurried.flatMap(sellersOf)) await hurry(url, seller);
+  for (const seller of hurried.flatMap(sellersOf)) {
+    await hurry(service, seller);
+  }
   const honest = new Honest(url, keys.get("honest")!, images.url);
   await honest.prepare();
   await honest.work(WARM_MS);
@@ -83,7 +86,7 @@ export async function tryAttacks(
       ]),
     ),
   });
-  const before = databaseBytes(folder.path);
+  const before = await databaseBytes(folder.path);
   using memory = new PeakMemory(program.pid);
   using _ = new Load(cores);
   const began = performance.now();
@@ -97,11 +100,11 @@ export async function tryAttacks(
   const waited = await runDelayMs(program.pid) - delay;
   const othersTook = await otherCpuMs(program.pid) - others;
   const { bytesSent, answers } = await attackers.end();
-  const readyMs = await untilReady(url);
+  const readyMs = await untilReady(service);
   return {
     fare,
     peakMiB: memory.peakMiB,
-    grown: databaseBytes(folder.path) - before,
+    grown: await databaseBytes(folder.path) - before,
     sent: bytesSent,
     answers,
     readyMs,
@@ -121,14 +124,13 @@ function sellersOf(name: string): string[] {
 }
 
 /** Removes a seller's rate limit. */
-async function hurry(url: string, seller: string): Promise<void> {
+async function hurry(service: Service, seller: string): Promise<void> {
   const path = `${encodeURIComponent(seller)}/attribute/rate_limit/0`;
-  const response = await fetch(`${url}/operator_api/sellers/${path}`, {
+  const { status, text } = await service.ask(`/operator_api/sellers/${path}`, {
     method: "PUT",
-    headers: { "x-service-auth": OPERATOR },
+    key: OPERATOR,
   });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`rate_limit: ${response.status}`);
+  if (status !== 204) throw new Error(`rate_limit: ${status} ${text}`);
 }
 
 /** Uses this many cores. */
@@ -266,23 +268,22 @@ class PeakMemory implements Disposable {
 }
 
 /** Counts all pages, including those still in the write-ahead log. */
-function databaseBytes(folder: string): number {
-  using database = new DatabaseSync(`${folder}/seller.db`, {
-    readOnly: true,
-    timeout: 5_000,
-  });
-  const value = (name: string) =>
-    Number(Object.values(database.prepare(`PRAGMA ${name}`).get()!)[0]);
-  return value("page_count") * value("page_size");
+async function databaseBytes(folder: string): Promise<number> {
+  const row = await new SqliteStore(folder).read((sql) =>
+    sql.get<{ bytes: number }>(
+      `SELECT page_count * page_size AS bytes
+       FROM pragma_page_count, pragma_page_size`,
+    )
+  );
+  return row!.bytes;
 }
 
-async function untilReady(url: string): Promise<number | null> {
+async function untilReady(service: Service): Promise<number | null> {
   const began = performance.now();
   while (performance.now() - began < 15_000) {
-    const response = await fetch(`${url}/readyz`).catch(() => null);
-    await response?.body?.cancel();
-    if (response?.status === 200) return performance.now() - began;
-    await new Promise((done) => setTimeout(done, 100));
+    const isReady = await service.isReady().catch(() => false);
+    if (isReady) return performance.now() - began;
+    await pause(100);
   }
   return null;
 }

@@ -6,11 +6,8 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { until } from "../support/clock.ts";
-import {
-  runProgram,
-  startProgram,
-  temporaryFolder,
-} from "../support/process.ts";
+import { Service } from "../processes/service.ts";
+import { temporaryFolder } from "../support/process.ts";
 
 const CONNECTIONS = 1_000;
 
@@ -24,11 +21,8 @@ const BEGINNINGS = [
 
 Deno.test("a thousand silent connections do not delay others", async () => {
   await using folder = await temporaryFolder();
-  const data = `--data=${folder.path}`;
-  const { stdout } = await runProgram(["seller", "add", "acme", data]);
-  const key = /^api_key: (\S+)$/m.exec(stdout)![1];
-  await using program = await startProgram(["serve", "--port=0", data]);
-  const { hostname, port } = new URL(program.url);
+  await using service = await Service.start(folder.path);
+  const { hostname, port } = new URL(service.url);
   const connections: Deno.Conn[] = [];
   try {
     for (let n = 0; n < CONNECTIONS; n++) {
@@ -40,11 +34,8 @@ Deno.test("a thousand silent connections do not delay others", async () => {
     const times: number[] = [];
     for (let n = 0; n < 20; n++) {
       const begun = performance.now();
-      const response = await fetch(`${program.url}/seller_api/webhooks`, {
-        headers: { "x-service-auth": key },
-      });
-      assertEquals(response.status, 200);
-      await response.body?.cancel();
+      const { status } = await service.ask("/seller_api/webhooks");
+      assertEquals(status, 200);
       times.push(performance.now() - begun);
     }
     times.sort((a, b) => a - b);
@@ -52,17 +43,14 @@ Deno.test("a thousand silent connections do not delay others", async () => {
   } finally {
     for (const connection of connections) connection.close();
   }
-  const { code } = await program.stop();
+  const { code } = await service.stop();
   assert(code === 0, "it stops as ever");
 });
 
 Deno.test("more connections than descriptors do not end other connections", async () => {
   await using folder = await temporaryFolder();
-  await using program = await startProgram(
-    ["serve", "--port=0", `--data=${folder.path}`],
-    { descriptors: 100 },
-  );
-  const { hostname, port } = new URL(program.url);
+  await using service = await Service.start(folder.path, { descriptors: 100 });
+  const { hostname, port } = new URL(service.url);
   const connections: Deno.Conn[] = [];
   for (let n = 0; n < 120; n++) {
     try {
@@ -73,11 +61,10 @@ Deno.test("more connections than descriptors do not end other connections", asyn
   }
   for (const connection of connections) connection.close();
   await until(async () => {
-    const response = await fetch(`${program.url}/healthz`).catch(() => null);
-    await response?.body?.cancel();
-    return response?.status === 200;
+    const answer = await service.ask("/healthz").catch(() => null);
+    return answer?.status === 200;
   });
-  const { code, stderr } = await program.stop();
+  const { code, stderr } = await service.stop();
   assertStringIncludes(stderr, "listener_failed");
   assertEquals(code, 0);
 });

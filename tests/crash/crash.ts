@@ -8,7 +8,8 @@ import { Random } from "../support/random.ts";
 import { sometimes } from "../support/sometimes.ts";
 import { Processes } from "../processes/processes.ts";
 import { endLeases, SqliteStore } from "../processes/store.ts";
-import { pause, Traffic, type TrafficFigures } from "../processes/traffic.ts";
+import { Traffic, type TrafficFigures } from "../processes/traffic.ts";
+import { pause } from "../support/clock.ts";
 
 /** The longest time between the start of the writers and the kill. */
 const LIFE_MS = 500;

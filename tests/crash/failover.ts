@@ -5,7 +5,7 @@
  */
 import { assert } from "@std/assert";
 import type { Role } from "../../src/config.ts";
-import { until } from "../support/clock.ts";
+import { pause, until } from "../support/clock.ts";
 import { installedPostgres, type PostgresServer } from "../support/postgres.ts";
 import { Proxy } from "../support/proxy.ts";
 import { ReplicatedServers, set } from "../support/replication.ts";
@@ -59,17 +59,17 @@ export async function failOver(
   const hang = async (directions?: ("requests" | "answers")[]) => {
     const { primary } = servers;
     proxies.get(primary)!.hang(directions);
-    await new Promise((done) => setTimeout(done, NOTICED_MS));
+    await pause(NOTICED_MS);
     // Fenced, which clients behind the proxy cannot see.
     await primary.stop("SIGKILL");
   };
   const kill = async () => {
     await servers.primary.stop("SIGKILL");
-    await new Promise((done) => setTimeout(done, NOTICED_MS));
+    await pause(NOTICED_MS);
   };
   const refuseWrites = async () => {
     await set(servers.primary, "SET default_transaction_read_only = on");
-    await new Promise((done) => setTimeout(done, NOTICED_MS));
+    await pause(NOTICED_MS);
   };
   const causes: Record<string, () => Promise<void>> = {
     "the primary is killed": kill,

@@ -3,12 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import { product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
-import {
-  type Program,
-  runProgram,
-  startProgram,
-  temporaryFolder,
-} from "../support/process.ts";
+import { runProgram, temporaryFolder } from "../support/process.ts";
+import { Service } from "../processes/service.ts";
 import { raw } from "../support/raw.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 
@@ -21,7 +17,7 @@ function valueOf(name: string, printed: string): string {
 
 /** Sends requests of all kinds, valid and invalid. */
 async function useEverything(
-  { url }: Program,
+  service: Service,
   keys: readonly string[],
   hosts: { image: string; hook: string },
 ): Promise<void> {
@@ -49,17 +45,11 @@ async function useEverything(
     const misplaced = [`/seller_api/${key}`, `/readyz?key=${key}`];
     for (const path of [...paths, ...misplaced]) {
       for (const body of bodies) {
-        const method = body === undefined ? "GET" : "POST";
-        const response = await fetch(url + path, {
-          method,
-          body,
-          headers: { "content-type": "text/xml", "x-service-auth": key },
-        });
-        await response.body?.cancel();
+        await service.ask(path, { key, body });
       }
     }
     await raw(
-      url,
+      service.url,
       `GET /seller_api/%zz HTTP/1.1\r\nHost: x\r\nX-Service-Auth: ${key}\r\n\r\n`,
     );
   }
@@ -73,24 +63,23 @@ Deno.test("no key or secret is in the log, the output or the list of processes",
   const { stdout: added } = await runProgram(["seller", "add", "acme", data]);
   const key = valueOf("api_key", added);
   const secret = valueOf("webhook_secret", added);
-  await using program = await startProgram(["serve", "--port=0", data], {
-    env: {
-      SELLER_OPERATOR_KEY: OPERATOR,
-      SELLER_ALLOW_PRIVATE: "127.0.0.0/8",
-      SELLER_LOG: "debug",
-    },
+  await using service = new Service(folder.path, new Map([["acme", key]]), {
+    env: { SELLER_OPERATOR_KEY: OPERATOR, SELLER_LOG: "debug" },
   });
-  await useEverything(program, [key, OPERATOR, GUESSED], {
+  await service.start();
+  await useEverything(service, [key, OPERATOR, GUESSED], {
     image: `${images.url}/missing/a.png`,
     hook: sink.url(),
   });
   await until(() => sink.received.length > 0, "the event");
   assert(sink.received.every(({ text }) => !text.includes(secret)));
   if (Deno.build.os === "linux") {
-    const shown = await Deno.readTextFile(`/proc/${program.pid}/cmdline`);
+    const shown = await Deno.readTextFile(
+      `/proc/${service.program.pid}/cmdline`,
+    );
     for (const word of [key, secret, OPERATOR]) assert(!shown.includes(word));
   }
-  const { code, stdout, stderr } = await program.stop();
+  const { code, stdout, stderr } = await service.stop();
   assertEquals(code, 0);
   const lines = stderr.split("\n");
   assert(lines.length > 50, "the log was read");

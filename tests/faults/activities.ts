@@ -4,10 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 import { picture } from "../../src/sandbox/pictures.ts";
 import { Setter, Uploader, type Writer } from "../processes/writers.ts";
 import { type Answer, child, product, textAt } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { pause, until } from "../support/clock.ts";
 import { OPERATOR } from "../processes/service.ts";
 import { gate } from "../support/webhook_sink.ts";
-import { pause, type Stage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 /** An activity that has begun. */
 export interface Activity {

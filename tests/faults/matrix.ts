@@ -1,7 +1,7 @@
 /** One cell of the matrix: a fault, during an activity, for a duration. */
 import { assert, assertEquals } from "@std/assert";
 import { WRONG_COUNTERS } from "../processes/inspect.ts";
-import { until } from "../support/clock.ts";
+import { pause, until } from "../support/clock.ts";
 import { gate } from "../support/webhook_sink.ts";
 import {
   ACTIVITIES,
@@ -12,7 +12,7 @@ import {
   upload,
 } from "./activities.ts";
 import { type Fault, FAULTS } from "./faults.ts";
-import { pause, type Stage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 const HOUR_MS = 3_600_000;
 const LEAP_HOURS = 4;
@@ -228,7 +228,7 @@ async function checkRows({ app }: Stage): Promise<void> {
     });
   const deadline = performance.now() + LAST_ROWS_MS;
   while ((await left()).length > 0 && performance.now() < deadline) {
-    await pause();
+    await pause(5);
   }
   assertEquals(await left(), []);
 }

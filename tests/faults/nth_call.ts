@@ -24,7 +24,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { RunningClock } from "../support/clock.ts";
+import { pause, RunningClock } from "../support/clock.ts";
 import { fastParent, makeDataDir } from "../support/data_dir.ts";
 import {
   failingSqlite,
@@ -396,7 +396,7 @@ class Trial implements Disposable {
         sometimes("start failed");
         assert(this.#clock.monotonic() < deadline, "it never starts");
       }
-      await pause();
+      await pause(2);
     }
   }
 
@@ -497,7 +497,7 @@ class Trial implements Disposable {
       this.#checkRefusal(answer);
       sometimes(answer.status === 503 ? "503 answered" : "500 answered");
       assert(this.#clock.monotonic() < deadline, `for ever ${answer.text}`);
-      await pause();
+      await pause(2);
     }
   }
 
@@ -562,7 +562,7 @@ class Trial implements Disposable {
     }).finally(() => ended = true);
     while (!ended) {
       assert(this.#clock.monotonic() < limit, "it does not stop");
-      await pause();
+      await pause(2);
     }
     await closing;
   }
@@ -582,7 +582,7 @@ class Trial implements Disposable {
         this.#clock.monotonic() < deadline,
         `after ${RECOVERY_MS / 1_000} s: ${what}`,
       );
-      await pause();
+      await pause(2);
     }
   }
 
@@ -694,9 +694,4 @@ function shown(value: unknown): string {
 
 function logTo(lines: LogFields[]) {
   return jsonLog("info", (line) => lines.push(JSON.parse(line)));
-}
-
-/** A short real time. */
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 2));
 }

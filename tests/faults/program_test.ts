@@ -1,11 +1,11 @@
 /** The real program while another process has the lock, and on a full disk. */
 import { assertEquals, assertLess } from "@std/assert";
 import { product } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { pause, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { lockDatabase } from "../support/locked_database.ts";
 import { temporaryFolder } from "../support/process.ts";
-import { pause } from "../processes/traffic.ts";
+
 import { type Call, Service } from "../processes/service.ts";
 import { mountSmall } from "../support/small_disk.ts";
 import { Lag, Starvation } from "../support/starvation.ts";

@@ -4,7 +4,7 @@
  */
 import { threadSpawner } from "../../src/images/worker/spawn.ts";
 import { boot, product, type TestApp } from "../support/app.ts";
-import { RunningClock, until } from "../support/clock.ts";
+import { pause, RunningClock, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { tellingConfig } from "../notices/support.ts";
 import { MailServer, type MailServerOptions } from "../support/mail_server.ts";
@@ -171,7 +171,7 @@ export class Stage implements AsyncDisposable {
   async pass(ms: number, speed: number): Promise<void> {
     this.clock.speed = speed;
     const end = this.clock.monotonic() + ms;
-    while (this.clock.monotonic() < end) await pause();
+    while (this.clock.monotonic() < end) await pause(5);
     this.clock.speed = 1;
   }
 
@@ -179,9 +179,4 @@ export class Stage implements AsyncDisposable {
     this.clock.speed = 10;
     await this.#stack.disposeAsync();
   }
-}
-
-/** A short real time. */
-export function pause(ms = 5): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

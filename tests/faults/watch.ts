@@ -1,6 +1,7 @@
 /** Reads health and readiness continuously, and records the answers. */
 import type { Clock } from "../../src/deps.ts";
 import { Starvation } from "../support/starvation.ts";
+import { pause } from "../support/clock.ts";
 
 const PERIOD_MS = 40;
 
@@ -71,7 +72,7 @@ export class Watch implements AsyncDisposable {
       const asked = this.#clock.monotonic();
       const ready = await this.#get("/readyz") === 200;
       this.#seen.push({ asked, answered: this.#clock.monotonic(), ready });
-      await new Promise((resolve) => setTimeout(resolve, PERIOD_MS));
+      await pause(PERIOD_MS);
     }
   }
 

@@ -16,19 +16,16 @@ Deno.test("an import continues after each kill, and each product is stored once"
   await using stack = new AsyncDisposableStack();
   stack.defer(() => Deno.remove(folder, { recursive: true }));
   const service = stack.use(await Service.start(folder));
-  const key = service.keys.get("acme")!;
-  const call = async (path: string, init: RequestInit = {}) => {
-    const headers = { "X-Service-Auth": key, "Content-Type": "text/xml" };
-    const answer = await fetch(service.url + path, { ...init, headers });
-    const text = await answer.text();
-    assertEquals(answer.status, 200, text);
+  const call = async (path: string, body?: string) => {
+    const { status, text } = await service.ask(path, { body });
+    assertEquals(status, 200, text);
     return text;
   };
   const products = Array.from({ length: COUNT }, (_, n) => product(`S-${n}`));
-  const begun = await call("/seller_api/imports", {
-    method: "POST",
-    body: `<products>${products.join("\n")}</products>`,
-  });
+  const begun = await call(
+    "/seller_api/imports",
+    `<products>${products.join("\n")}</products>`,
+  );
   const [, id] = /<import_id>(.*)<\/import_id>/.exec(begun)!;
   const path = `/seller_api/imports/${id}`;
   const progressIn = (text: string) => Number(/<progress>(\d+)/.exec(text)![1]);

@@ -2,7 +2,8 @@
 import { lockDatabase } from "../support/locked_database.ts";
 import type { Random } from "../support/random.ts";
 import type { Service } from "./service.ts";
-import { pause, type Traffic } from "./traffic.ts";
+import type { Traffic } from "./traffic.ts";
+import { pause } from "../support/clock.ts";
 
 /** Begins a fault; the returned function ends it. */
 export type Fault = (traffic: Traffic) => End | Promise<End>;

@@ -8,7 +8,7 @@ import type { Role } from "../../src/config.ts";
 import { OPERATOR, Service, type ServiceOptions } from "./service.ts";
 import type { Store } from "./store.ts";
 
-export interface ProcessesOptions extends Omit<ServiceOptions, "errorsFrom"> {
+export interface ProcessesOptions extends ServiceOptions {
   /** One process for each role; by default one with all roles. */
   roles?: readonly Role[];
 }
@@ -38,7 +38,7 @@ export class Processes implements AsyncDisposable {
    */
   static async start(
     store: Store,
-    { roles, sellers = ["acme"], env, preload }: ProcessesOptions = {},
+    { roles, sellers = ["acme"], ...options }: ProcessesOptions = {},
   ): Promise<Processes> {
     await using stack = new AsyncDisposableStack();
     stack.use(store);
@@ -46,8 +46,8 @@ export class Processes implements AsyncDisposable {
     const settings = roles?.map((role) => ({ SELLER_ROLES: role })) ?? [{}];
     const services = settings.map((own, n) =>
       new Service(store.folder(n), keys, {
-        env: { SELLER_RATE_LIMIT: "0", ...store.env, ...own, ...env },
-        preload,
+        ...options,
+        env: { SELLER_RATE_LIMIT: "0", ...store.env, ...own, ...options.env },
       })
     );
     const processes = new Processes(store, keys, services);

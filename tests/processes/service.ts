@@ -9,6 +9,7 @@ import {
   type Finished,
   killWhileStarting,
   type Program,
+  type RunOptions,
   startProgram,
 } from "../support/process.ts";
 
@@ -44,14 +45,8 @@ export async function addSellers(
   return keys;
 }
 
-export interface LaunchOptions {
-  /** Settings in addition to those of every such service. */
-  env?: Record<string, string>;
-  /** A module that runs before the program. */
-  preload?: string;
-  /** Its standard error is not read until this resolves. */
-  errorsFrom?: Promise<void>;
-}
+/** Of its source; the settings are in addition to those of every service. */
+export type LaunchOptions = Omit<RunOptions, "executable">;
 
 export interface ServiceOptions extends LaunchOptions {
   /** Names of sellers; by default `acme`. */
@@ -62,7 +57,7 @@ export interface ServiceOptions extends LaunchOptions {
 export interface Call {
   method?: string;
   key?: string;
-  /** A body makes the request a POST by default. */
+  /** In XML or JSON; it makes the request a POST by default. */
   body?: string;
 }
 
@@ -189,11 +184,9 @@ export class Service implements AsyncDisposable {
       key = this.key,
     }: Call = {},
   ): Promise<{ status: number; text: string }> {
-    const response = await fetch(this.url + path, {
-      method,
-      headers: { "content-type": "text/xml", "x-service-auth": key },
-      body,
-    });
+    const type = body?.startsWith("{") ? "application/json" : "text/xml";
+    const headers = { "content-type": type, "x-service-auth": key };
+    const response = await fetch(this.url + path, { method, headers, body });
     return { status: response.status, text: await response.text() };
   }
 

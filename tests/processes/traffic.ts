@@ -4,7 +4,7 @@
  * whether every promise was kept.
  */
 import { assert, assertEquals } from "@std/assert";
-import { until } from "../support/clock.ts";
+import { pause, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { sometimes } from "../support/sometimes.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
@@ -354,8 +354,4 @@ function writersOf({ uploaders, setters, emitters }: SellerTraffic): Writer[] {
 /** How many requests of these writers were acknowledged. */
 export function count(writers: readonly Writer[]): number {
   return writers.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
 }

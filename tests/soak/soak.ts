@@ -9,7 +9,7 @@ import { Inspector } from "../processes/inspect.ts";
 import { Processes } from "../processes/processes.ts";
 import type { Service } from "../processes/service.ts";
 import { makeDue, SqliteStore } from "../processes/store.ts";
-import { count, pause } from "../processes/traffic.ts";
+import { count } from "../processes/traffic.ts";
 import type { Writer } from "../processes/writers.ts";
 import { type Program, temporaryFolder } from "../support/process.ts";
 import { Random } from "../support/random.ts";
@@ -18,6 +18,7 @@ import { Lag, Starvation, starvedMs } from "../support/starvation.ts";
 import { vitalsOf } from "../support/vitals.ts";
 import { findGrowth, Log, type Minute, ranges } from "./record.ts";
 import { MixedTraffic } from "./traffic.ts";
+import { pause } from "../support/clock.ts";
 
 const SELLERS = ["acme", "bolt", "coil", "dune"];
 const MIB = 1_048_576;

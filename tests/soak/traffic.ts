@@ -4,12 +4,13 @@
  */
 import type { Processes } from "../processes/processes.ts";
 import { OPERATOR } from "../processes/service.ts";
-import { pause, type SellerTraffic, Traffic } from "../processes/traffic.ts";
+import { type SellerTraffic, Traffic } from "../processes/traffic.ts";
 import { Emitter, Uploader, type Writer } from "../processes/writers.ts";
 import { runProgram } from "../support/process.ts";
 import type { Random } from "../support/random.ts";
 import type { Lag } from "../support/starvation.ts";
 import { Tally } from "./tally.ts";
+import { pause } from "../support/clock.ts";
 
 /** Mean milliseconds between two requests of one kind from one seller. */
 const PAUSE_MS = {

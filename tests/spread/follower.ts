@@ -6,7 +6,7 @@ import type { XmlElement } from "../../src/xml/decode.ts";
 import { parseTree } from "../../src/xml/decode.ts";
 import { OPERATOR } from "../processes/service.ts";
 import { child } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { pause, until } from "../support/clock.ts";
 import { nextOf } from "../support/read_out.ts";
 import type { Stage } from "./stage.ts";
 
@@ -27,7 +27,7 @@ async function read(
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (response.status === 200) return parseTree(bytes);
     assertEquals(response.status, 503, new TextDecoder().decode(bytes));
-    await new Promise((done) => setTimeout(done, AGAIN_MS));
+    await pause(AGAIN_MS);
   }
 }
 
@@ -92,7 +92,7 @@ export async function followed(
   const following = (async () => {
     while (!hasEnded) {
       if (await follower.follow()) continue;
-      await new Promise((done) => setTimeout(done, AGAIN_MS));
+      await pause(AGAIN_MS);
     }
   })();
   try {

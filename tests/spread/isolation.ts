@@ -15,6 +15,7 @@ import type { WriterRequest } from "../processes/writers.ts";
 import { Cluster } from "./cluster.ts";
 import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";
+import { pause } from "../support/clock.ts";
 
 const SECONDS = Number(Deno.env.get("SELLER_SPREAD_SECONDS") ?? 60);
 const SELLERS = 12;
@@ -121,7 +122,7 @@ if (cluster !== null) {
           const fetchedBefore = traffic.fetched(others);
           await trouble.begin(node, stage);
           try {
-            await wait(SECONDS * 1_000);
+            await pause(SECONDS * 1_000);
             await traffic.wentOn(others);
           } finally {
             await trouble.end(node, stage);
@@ -169,7 +170,7 @@ if (cluster !== null) {
     const suffer = async ({ begin, end }: Trouble) => {
       await begin(node, stage);
       try {
-        await wait(AGAIN_MS);
+        await pause(AGAIN_MS);
       } finally {
         await end(node, stage);
       }
@@ -177,14 +178,16 @@ if (cluster !== null) {
     await followed(stage, () =>
       traffic.during(async () => {
         await traffic.wentOn();
-        const calm = await traffic.requests(others, () => wait(AGAIN_MS));
+        const calm = await traffic.requests(others, () => pause(AGAIN_MS));
         for (const [name, trouble] of Object.entries(all)) {
           for (const afterMs of AFTER_MS) {
             const row = `${name}, again after ${afterMs} ms`;
             await suffer(trouble);
             for (let attempt = 1;; attempt++) {
               await traffic.wentOn();
-              calm.push(...await traffic.requests(others, () => wait(afterMs)));
+              calm.push(
+                ...await traffic.requests(others, () => pause(afterMs)),
+              );
               const usual = figuresOf(calm.slice(-CALM), 0);
               const since = performance.now();
               const found = figuresOf(
@@ -206,8 +209,4 @@ if (cluster !== null) {
       }, SETTLE_MS));
     assertEquals(failed, []);
   });
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
 }

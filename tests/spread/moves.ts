@@ -14,7 +14,7 @@ import { Processes } from "../processes/processes.ts";
 import { prepareProducts } from "../processes/promises.ts";
 import { PostgresStore } from "../processes/store.ts";
 import { Setter } from "../processes/writers.ts";
-import { until } from "../support/clock.ts";
+import { pause, until } from "../support/clock.ts";
 import { Cluster } from "./cluster.ts";
 import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS } from "./stage.ts";
@@ -106,7 +106,7 @@ if (cluster !== null) {
     };
     await followed(stage, async () => {
       const steps = {
-        none: () => new Promise<void>((done) => setTimeout(done, REST_MS)),
+        none: () => pause(REST_MS),
         isolated: async () => {
           const before = await placeOf(client);
           await isolate(client);
@@ -172,7 +172,7 @@ if (cluster !== null) {
       while (!hasEnded || setter.inDoubt !== null) {
         const done = await setter.writeOnce(processes.nextUrl()!, key, 503);
         if (done) await inspector.checkLast(setter);
-        await new Promise((rested) => setTimeout(rested, 10));
+        await pause(10);
       }
     };
     const updating = clients.map(update);

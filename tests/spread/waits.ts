@@ -6,7 +6,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Db, Sql } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { boot, product, type TestApp, textAt } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { pause, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { Cluster } from "./cluster.ts";
 
@@ -133,7 +133,7 @@ if (cluster !== null) {
         const others = heard.filter((_, other) => other !== n);
         await until(async () => {
           db.wakeUps!.send("progress", key);
-          await new Promise((done) => setTimeout(done, AGAIN_MS));
+          await pause(AGAIN_MS);
           return others.every((list) => list.includes(key));
         }, `wake-up ${key}`);
       }

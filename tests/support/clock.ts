@@ -106,6 +106,11 @@ export class RunningClock extends TestClock implements Disposable {
   }
 }
 
+/** Resolves after this much real time. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}
+
 /** The longest real time that a test waits for something. */
 const MOST_MS = 60_000;
 
@@ -117,7 +122,7 @@ export async function until(
   const deadline = performance.now() + MOST_MS;
   while (!await condition()) {
     if (performance.now() > deadline) throw new Error(`never saw ${what}`);
-    await new Promise((done) => setTimeout(done, 2));
+    await pause(2);
   }
 }
 

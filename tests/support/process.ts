@@ -1,6 +1,6 @@
 /** Runs the real program as a separate process. */
 import "./built.ts";
-import { inTime } from "./clock.ts";
+import { inTime, pause } from "./clock.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Has no address if the process does not serve the API. */
@@ -211,7 +211,7 @@ export async function killWhileStarting(
 ): Promise<void> {
   const child = (await command(args, options)).spawn();
   const outputs = [new Output(child.stdout), new Output(child.stderr)];
-  await new Promise((resolve) => setTimeout(resolve, ms));
+  await pause(ms);
   child.kill("SIGKILL");
   await Promise.all([child.status, ...outputs.map(({ ended }) => ended)]);
 }
