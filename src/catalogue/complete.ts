@@ -1,8 +1,8 @@
 /**
- * `complete=quantity`: products on sale that are missing in a document are set
- * to quantity 0. The search runs before the write, over ranges of the primary
+ * `complete=quantity`: products in stock (with a quantity above 0) that are
+ * missing in a document are set to quantity 0. The search runs before the write, over ranges of the primary
  * key, and lets other work run between two ranges. The write locks the products
- * found and checks them again. A product that is put on sale meanwhile stays,
+ * found and checks them again. A product that gets a quantity meanwhile keeps it,
  * as if that had happened after the request.
  */
 import { LIMIT } from "../database/db.ts";
@@ -18,17 +18,17 @@ import type { PlanData } from "./load.ts";
 import { applyPatch, type Product } from "./product.ts";
 
 export interface Complete {
-  /** The percentage of the products on sale that may be set to 0. */
+  /** The percentage of the products in stock that may be set to 0. */
   atMost: number;
 }
 
 /**
- * How many products are on sale, and which of them are missing in a document.
+ * How many products are in stock, and which of them are missing in a document.
  */
 export interface MissingProducts {
   /** The ids and SKUs in the document. */
   names: ReadonlySet<string>;
-  onSale: number;
+  inStock: number;
   missing: number;
   /** Ids of missing products, at most as many as one request may set to 0. */
   ids: string[];
@@ -55,7 +55,7 @@ export async function findMissingProducts(
   document: ProductsDocument,
 ): Promise<MissingProducts> {
   const names = namesInDocument(document);
-  const found: MissingProducts = { names, onSale: 0, missing: 0, ids: [] };
+  const found: MissingProducts = { names, inStock: 0, missing: 0, ids: [] };
   const runStep = heavySteps(heavy, seller);
   let from = BEFORE_ALL_IDS;
   for (;;) {
@@ -74,7 +74,7 @@ export async function findMissingProducts(
     });
     for (const { id, sku, quantity } of rows) {
       if ((quantity ?? 0) === 0) continue;
-      found.onSale++;
+      found.inStock++;
       if (names.has(id) || names.has(sku)) continue;
       found.missing++;
       if (found.ids.length < ATTRIBUTES_LIMIT) found.ids.push(id);
@@ -98,12 +98,12 @@ function namesInDocument({ rows }: ProductsDocument): Set<string> {
 
 /** The problem if too many products would be set to 0; otherwise null. */
 export function missingProblem(
-  { onSale, missing }: MissingProducts,
+  { inStock, missing }: MissingProducts,
   { atMost }: Complete,
 ): Detail | null {
-  const isWithin = missing * 100 <= atMost * onSale;
+  const isWithin = missing * 100 <= atMost * inStock;
   if (isWithin && missing <= ATTRIBUTES_LIMIT) return null;
-  const needed = Math.ceil(missing * 100 / onSale);
+  const needed = Math.ceil(missing * 100 / inStock);
   const remedy = missing > ATTRIBUTES_LIMIT
     ? `one request sets at most ${ATTRIBUTES_LIMIT} to 0. Send the ` +
       "quantities of the others first."
@@ -113,8 +113,8 @@ export function missingProblem(
     field: "complete",
     code: "too_many_missing",
     message:
-      `complete would set ${missing} of the ${onSale} products on sale ` +
-      `to 0, which the document does not name; ${remedy}`,
+      `complete would set ${missing} of the ${inStock} products in stock ` +
+      `to 0, because the document does not name them; ${remedy}`,
   };
 }
 

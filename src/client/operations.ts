@@ -51,7 +51,7 @@ import type {
 } from "./types.ts";
 /** The input of `POST /seller_api/bulk_products`. */
 export interface UploadProductsInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   products: SentProduct[] | Encoded;
   /** version of the interface; 1.1 when left out */
   v?: "1.1";
@@ -147,7 +147,7 @@ export interface UndoUploadDryRunAnswer {
 
 /** The input of `POST /seller_api/bulk_attributes`. */
 export interface UploadAttributesInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   products: ProductAttributes[] | Encoded;
   /** version of the interface; 1.1 when left out */
   v?: "1.1";
@@ -157,7 +157,7 @@ export interface UploadAttributesInput {
   accept?: "valid";
   /** quantity: set your products that are missing in the document to quantity 0 */
   complete?: "quantity";
-  /** with complete=quantity: refuse the request if more than this percentage of the products on sale would be set to 0; 10 when left out */
+  /** with complete=quantity: refuse the request if more than this percentage of the products in stock would be set to 0; 10 when left out */
   at_most?: number;
   /** a name to find it by, such as that of the file */
   name?: string;
@@ -188,7 +188,7 @@ export interface UploadImageAnswer {
 
 /** The input of `POST /seller_api/imports`. */
 export interface BeginImportInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   products: SentProduct[] | Encoded;
   /** version of the interface; 1.1 when left out */
   v?: "1.1";
@@ -410,7 +410,7 @@ export interface DeleteProductAnswer {
 
 /** The input of `POST /seller_api/webhooks`. */
 export interface CreateWebhookInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   webhook: {
     trigger: Trigger;
     url: string;
@@ -582,7 +582,7 @@ export interface GetContactAnswer {
 export interface PutContactInput {
   /** the name of a mapping or contact */
   name: string;
-  /** or a document that is encoded already */
+  /** or an encoded document */
   contact: {
     /** the name in the path; may be left out */
     name?: string;
@@ -639,7 +639,7 @@ export interface GetMappingAnswer {
 export interface PutMappingInput {
   /** the name of a mapping or contact */
   name: string;
-  /** or a document that is encoded already */
+  /** or an encoded document */
   mapping: {
     /** the name in the path; may be left out */
     name?: string;
@@ -703,7 +703,7 @@ export interface ListOwnKeysAnswer {
 
 /** The input of `POST /seller_api/keys`. */
 export interface AddOwnKeyInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   key: {
     /** a name for the key; up to 64 characters */
     label?: string;
@@ -777,7 +777,7 @@ export interface GetAccountAnswer {
 
 /** The input of `POST /operator_api/events`. */
 export interface IngestEventInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   event: {
     /** the seller's name */
     seller: string;
@@ -849,7 +849,7 @@ export interface ListSellersAnswer {
 
 /** The input of `POST /operator_api/sellers`. */
 export interface AddSellerInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   seller: {
     /** 1 to 64 visible characters */
     name: string;
@@ -897,7 +897,7 @@ export interface ListSellerKeysAnswer {
 export interface AddSellerKeyInput {
   /** a seller's name or id */
   seller: string;
-  /** or a document that is encoded already */
+  /** or an encoded document */
   key: {
     /** a name for the key; up to 64 characters */
     label?: string;
@@ -982,7 +982,7 @@ export interface ListReviewsAnswer {
 
 /** The input of `POST /operator_api/reviews`. */
 export interface DecideReviewsInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   reviews: {
     product: string;
     decision: "approved" | "rejected";
@@ -1016,7 +1016,7 @@ export interface ListReasonsAnswer {
 
 /** The input of `PUT /operator_api/review_reasons`. */
 export interface PutReasonsInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   reasons: {
     /** a code that you choose */
     code: string;
@@ -1051,7 +1051,7 @@ export interface ListAllCategoriesAnswer {
 
 /** The input of `PUT /operator_api/categories`. */
 export interface PutCategoriesInput {
-  /** or a document that is encoded already */
+  /** or an encoded document */
   categories: {
     /** true: products may have only these categories */
     closed?: boolean;
@@ -1070,7 +1070,7 @@ export interface PutCategoriesAnswer {
 export interface PutTriggerInput {
   /** the trigger */
   trigger_name: Trigger;
-  /** or a document that is encoded already */
+  /** or an encoded document */
   trigger: {
     /** the name in the path; may be left out */
     name?: string;

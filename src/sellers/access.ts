@@ -158,7 +158,7 @@ export interface Standing {
   inactive: ServiceError | null;
   /** The review policy of its products. */
   review: ReviewPolicy;
-  /** The percent by which a price may change at once; null: any. */
+  /** The percent by which a price may change in one step; null: any. */
   priceJump: number | null;
   /**
    * The version of the marketplace's list of categories; null if there is none.

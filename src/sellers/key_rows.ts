@@ -141,7 +141,7 @@ export interface KeyOwner extends Caller, KeyRestrictions {
   status: SellerStatus;
   /** Requests a minute, 0 for no limit; null: the default setting. */
   rateLimit: number | null;
-  /** The percent by which a price may change at once; null: any. */
+  /** The percent by which a price may change in one step; null: any. */
   priceJump: number | null;
 }
 

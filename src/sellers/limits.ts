@@ -87,8 +87,8 @@ export const SELLER_LIMITS = {
   price_jump: {
     unit: "percent",
     max: PRICE_JUMP_MAX,
-    about: "percent by which a price may change at once; empty: any",
-    meaning: "percent by which [a price may change at once]" +
+    about: "percent by which a price may change in one step; empty: any",
+    meaning: "percent by which [a price may change in one step]" +
       "(prices.md#a-price-that-is-far-off); `0` allows no change without " +
       "`expected`, an empty value any",
     label: "Largest change of a price, in percent",

@@ -335,14 +335,14 @@ contract.test("a reviewer sees only what a request changed", async () => {
   assertStringIncludes(text, "<changed><field>title</field></changed>");
 });
 
-/** A shop with ten products on sale, S-0 to S-9, and others not on sale. */
+/** A shop with ten products in stock, S-0 to S-9, and others that are not. */
 async function shop(): Promise<TestApp> {
   const app = await boot();
-  const onSale = Array.from({ length: 10 }, (_, n) => full(`S-${n}`));
+  const inStock = Array.from({ length: 10 }, (_, n) => full(`S-${n}`));
   const paused = "<availability>in_stock</availability><quantity/>";
   const others = full("E").replace("<quantity>1", "<quantity>0") +
     full("N").replace("<quantity>1</quantity>", paused);
-  const { status, text } = await app.upload(onSale.join("") + others);
+  const { status, text } = await app.upload(inStock.join("") + others);
   assertEquals(status, 200, text);
   return app;
 }
@@ -392,7 +392,7 @@ contract.test("complete=quantity: a truncated file, an empty one and another sho
     assertEquals(cut.status, 422);
     const [{ code, message }] = detailsOf(cut);
     assertEquals(code, "too_many_missing");
-    assertStringIncludes(message, "set 5 of the 10 products on sale");
+    assertStringIncludes(message, "set 5 of the 10 products in stock");
     assertStringIncludes(message, "at_most=50");
   }
   const broken = await app.call(`/seller_api/bulk_attributes?v=1.1${query}`, {
@@ -481,9 +481,9 @@ Deno.test("complete=quantity reads a large catalogue in pieces, and others run b
     ran.push("another seller");
     return Promise.resolve();
   });
-  const { onSale, missing } = await found;
+  const { inStock, missing } = await found;
   await other;
-  assertEquals([onSale, missing], [2_250, 2_249]);
+  assertEquals([inStock, missing], [2_250, 2_249]);
   assertEquals(ran.slice(0, 4), [
     ...[500, "28 ms of rest", "another seller", 500],
   ]);

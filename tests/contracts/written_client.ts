@@ -252,7 +252,7 @@ function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
   const document = sends === undefined ? [] : [
     property(
       sends.root,
-      "or a document that is encoded already",
+      "or an encoded document",
       `${declarations.type(DOCUMENTS[sends.document ?? sends.root])} | Encoded`,
       true,
     ),

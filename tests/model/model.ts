@@ -121,17 +121,17 @@ export class Model {
   }
 
   /**
-   * Products on sale that these rows do not name, whose quantity becomes 0;
+   * Products in stock that these rows do not name, whose quantity becomes 0;
    * null if they are more than this percentage.
    */
   emptied(rows: readonly Row[], atMost: number): Outcome[] | null {
-    const onSale = this.products.filter(({ fields }) => fields.quantity);
-    const missing = onSale.filter((product) =>
+    const inStock = this.products.filter(({ fields }) => fields.quantity);
+    const missing = inStock.filter((product) =>
       !rows.some(({ id, patch: { sku } }) =>
         id === product.id || sku === product.fields.sku
       )
     ).sort((a, b) => a.id < b.id ? -1 : 1);
-    if (missing.length * 100 > atMost * onSale.length) return null;
+    if (missing.length * 100 > atMost * inStock.length) return null;
     return missing.map(({ id, fields: before }) => {
       const after = patched(before, { quantity: 0 });
       return { result: "updated", id, sku: before.sku, before, after };

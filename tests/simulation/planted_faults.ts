@@ -342,8 +342,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "complete: a truncated file is accepted",
     file: "catalogue/complete.ts",
-    from: "const isWithin = missing * 100 <= atMost * onSale;",
-    to: "const isWithin = missing <= onSale;",
+    from: "const isWithin = missing * 100 <= atMost * inStock;",
+    to: "const isWithin = missing <= inStock;",
   },
   {
     name: "prices: the first change forgets the price before it",

@@ -342,14 +342,14 @@ export const COMPLETE = word(
   "quantity: set your products that are missing in the document to quantity 0",
 );
 /**
- * The default limit of `complete`: percent of the products on sale that may go
+ * The default limit of `complete`: percent of the products in stock that may go
  * to 0.
  */
 export const MISSING_AT_MOST_DEFAULT = 10;
 export const MISSING_AT_MOST: QueryParameter<number> = {
   name: "at_most",
   about: "with complete=quantity: refuse the request if more than this " +
-    "percentage of the products on sale would be set to 0; " +
+    "percentage of the products in stock would be set to 0; " +
     `${MISSING_AT_MOST_DEFAULT} when left out`,
   // The schema has no default: generated clients would send it also without
   // `complete`.

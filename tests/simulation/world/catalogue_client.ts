@@ -104,7 +104,7 @@ interface Upload {
   rows: DrawnRow[];
   query: string;
   headers: Record<string, string>;
-  /** The percentage of the products on sale that it may set to 0. */
+  /** The percentage of the products in stock that it may set to 0. */
   completes?: number;
 }
 
