@@ -116,7 +116,7 @@ export interface KeptPrices {
 
 /** Who changes a price. */
 export interface ChangedBy {
-  /** `attribute`, or `upload`, `import` or `undo` with an id. */
+  /** `attribute` or `sale`; or `upload`, `import` or `undo` with an id. */
   what: string;
   /** The seller's key; null if it is not known. */
   keyId: string | null;
