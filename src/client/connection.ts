@@ -27,8 +27,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /**
    * How long, in milliseconds, a call is repeated after temporary failures; 0
-   * for no repetition. Only reads, uploads of images and calls with an
-   * Idempotency-Key are repeated. A call beyond the rate limit waits as long as
+   * for no repetition. Only reads, uploads of images, events and calls
+   * with an Idempotency-Key are repeated. A call beyond the rate limit waits as long as
    * the service says, up to ten times, whatever this value is.
    */
   retryFor?: number;
@@ -178,7 +178,8 @@ export class Connection {
     input: Input,
     { idempotencyKey = this.platform.newKey() }: CallOptions,
   ): Promise<Request> {
-    const { method = "GET", sends, sendsFile, keyed, bearer } = operation;
+    const { method = "GET", sends, sendsFile, keyed, bearer, referenced } =
+      operation;
     const { accept = JSON_TYPE } = operation;
     const headers: Record<string, string> = {
       Accept: accept,
@@ -210,7 +211,8 @@ export class Connection {
       path: pathOf(operation, input),
       init,
       // A file that is sent twice is stored once.
-      repeatable: method === "GET" || keyed === true || sendsFile !== undefined,
+      repeatable: method === "GET" || keyed === true ||
+        referenced === true || sendsFile !== undefined,
     };
   }
 }

@@ -10,6 +10,8 @@ export interface Operation {
   readonly sendsFile?: string;
   /** Whether it takes an Idempotency-Key. */
   readonly keyed?: true;
+  /** Whether the service recognizes a repetition by the document itself. */
+  readonly referenced?: true;
   /** Whether the key goes into `Authorization`. */
   readonly bearer?: true;
   /** Whether the operation takes nothing but options. */

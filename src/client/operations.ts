@@ -2464,7 +2464,12 @@ export interface OperatorXmlOperations {
 
 export const OPERATOR_OPERATIONS: OperationTable<OperatorOperations> = {
   events: {
-    create: { method: "POST", path: "/operator_api/events", sends: "event" },
+    create: {
+      method: "POST",
+      path: "/operator_api/events",
+      sends: "event",
+      referenced: true,
+    },
   },
   feed: {
     list: { path: "/operator_api/products", pages: "products" },

@@ -104,6 +104,22 @@ Deno.test("retries end when their time is up", async () => {
   assertEquals(hasty.waits, []);
 });
 
+Deno.test("an event is repeated, because its reference tells repetitions apart", async () => {
+  const service = new Scripted(
+    null,
+    failed(503),
+    failed(409),
+    new Response(exampleOf("event")),
+  );
+  const trigger = "order_paid" as const;
+  const event = { seller: "acme", trigger, reference: "order-1001" };
+  const answer = service.operator.events.create({ event });
+  // A reference with other data is 409 without Retry-After.
+  await assertRejects(() => answer, ApiError);
+  assertEquals(service.requests.length, 3);
+  await service.operator.events.create({ event });
+});
+
 Deno.test("a request that may have had an effect is not retried without a key", async () => {
   for (const answer of [null, failed(503), failed(500)]) {
     const service = new Scripted(answer, done());

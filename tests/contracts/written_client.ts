@@ -393,8 +393,16 @@ const BODIES = { string: '"text"', Blob: '"blob"', void: "null" };
 
 /** The row of an operation, by the name of its method. */
 function row(name: string, endpoint: Endpoint): string {
-  const { method, path, sends, sendsImage, answers, access, parameters = [] } =
-    endpoint;
+  const {
+    method,
+    path,
+    sends,
+    sendsImage,
+    answers,
+    access,
+    errors = [],
+    parameters = [],
+  } = endpoint;
   const list = pagesOf(endpoint);
   const takesNone = pathNames(path).length === 0 && sends === undefined &&
     !sendsImage && !parameters.some((one) => one.in !== "header");
@@ -403,10 +411,10 @@ function row(name: string, endpoint: Endpoint): string {
   }path: "${path}"${sends === undefined ? "" : `, sends: "${sends.root}"`}${
     sendsImage ? ', sendsFile: "image"' : ""
   }${takesIdempotencyKey(endpoint) ? ", keyed: true" : ""}${
-    access === "metrics" ? ", bearer: true" : ""
-  }${Array.isArray(answers) ? "" : `, answer: ${BODIES[bodyType(endpoint)]}`}${
-    list === null ? "" : `, pages: "${list.name}"`
-  }${
+    errors.includes("reference_reused") ? ", referenced: true" : ""
+  }${access === "metrics" ? ", bearer: true" : ""}${
+    Array.isArray(answers) ? "" : `, answer: ${BODIES[bodyType(endpoint)]}`
+  }${list === null ? "" : `, pages: "${list.name}"`}${
     list === null || listedIn(list.shape) !== null
       ? ""
       : `, item: "${itemsOf(list.shape).name}"`

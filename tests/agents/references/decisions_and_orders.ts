@@ -1,6 +1,5 @@
 import {
   ApiError,
-  ConnectionError,
   createOperatorClient,
 } from "../../../src/client/dist/client.js";
 
@@ -34,12 +33,5 @@ for (;;) {
 for (const order of JSON.parse(await Deno.readTextFile("orders.json"))) {
   const { seller, number: reference, ...data } = order;
   const event = { seller, trigger: "order_created" as const, reference, data };
-  for (;;) {
-    try {
-      await operator.events.create({ event });
-      break;
-    } catch (error) {
-      if (!(error instanceof ConnectionError)) throw error;
-    }
-  }
+  await operator.events.create({ event });
 }
