@@ -11,7 +11,7 @@
 import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { boot } from "../support/app.ts";
 import { cpuSecondsOf } from "../support/cpu.ts";
-import { Cluster } from "../spread/cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 import { OF_ALL, Statements } from "../spread/statements.ts";
 import { Table } from "./table.ts";
 
@@ -21,7 +21,7 @@ const WARM_MS = 8_000;
 const MS = 20_000;
 const table = new Table();
 
-const cluster = await Cluster.start(2);
+const cluster = await CitusCluster.start(2);
 if (cluster === null) throw new Error("There is no ../shared/citus.");
 await using _ended = cluster;
 

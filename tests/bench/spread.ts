@@ -18,7 +18,7 @@ import { boot } from "../support/app.ts";
 import { cpuSecondsOf } from "../support/cpu.ts";
 import { connectTo } from "../support/postgres.ts";
 import { Proxy } from "../support/proxy.ts";
-import { Cluster } from "../spread/cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 import { load } from "./load.ts";
 import { BenchService } from "./service.ts";
 import { Table } from "./table.ts";
@@ -50,10 +50,10 @@ await using stack = new AsyncDisposableStack();
 const cluster = await findCluster();
 
 /** The given server; it may have the databases already, without sellers. */
-async function findCluster(): Promise<Cluster> {
-  const given = Cluster.given();
+async function findCluster(): Promise<CitusCluster> {
+  const given = CitusCluster.given();
   if (given !== null) return given;
-  const started = await Cluster.start(Math.max(1, ...WORKERS), {
+  const started = await CitusCluster.start(Math.max(1, ...WORKERS), {
     hurried: false,
   });
   if (started === null) throw new Error("There is no ../shared/citus.");

@@ -17,7 +17,7 @@ import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { parseMetrics } from "../support/metrics.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import { Cluster } from "./cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 
 const OPERATOR = "op";
 const SELLERS = 8;
@@ -51,14 +51,14 @@ function operate(
 }
 
 /** The number of a node by its port. */
-async function nodeAt(cluster: Cluster, port: string): Promise<number> {
+async function nodeAt(cluster: CitusCluster, port: string): Promise<number> {
   for (const node of await cluster.workers()) {
     if (new URL(await cluster.url(node, "seller")).port === port) return node;
   }
   throw new Error(`no worker at ${port}`);
 }
 
-const cluster = Cluster.given();
+const cluster = CitusCluster.given();
 
 if (cluster !== null) {
   bothEngines.test("an unreachable server: its sellers wait, the operator gets a notice, and work continues", async () => {

@@ -3,10 +3,10 @@ import { assert, assertEquals } from "@std/assert";
 import { TABLES } from "../../src/database/copy.ts";
 import { makeFilled } from "../support/filled.ts";
 import { runProgram, temporaryFolder } from "../support/process.ts";
-import { Cluster } from "./cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 
 const ROWS = 300;
-const cluster = Cluster.given();
+const cluster = CitusCluster.given();
 
 if (cluster !== null) {
   Deno.test("copy-database goes to several servers and back (spread)", async () => {

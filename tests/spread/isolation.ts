@@ -12,7 +12,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type { WriterRequest } from "../processes/writers.ts";
-import { Cluster } from "./cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS, type Stage } from "./stage.ts";
 import { pause } from "../support/clock.ts";
@@ -39,7 +39,7 @@ const TRIES = 3;
  * From how many of the last requests without a fault the usual wait is taken.
  */
 const CALM = 150;
-const cluster = Cluster.given();
+const cluster = CitusCluster.given();
 
 interface Trouble {
   begin(node: number, stage: Stage): Promise<void> | void;
@@ -61,7 +61,7 @@ function figuresOf(requests: readonly WriterRequest[], since: number) {
   };
 }
 
-const troubles = ({ run }: { run: Cluster["run"] }): Record<
+const troubles = ({ run }: { run: CitusCluster["run"] }): Record<
   string,
   Trouble
 > => ({

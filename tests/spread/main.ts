@@ -3,7 +3,7 @@
  * servers, and those of this folder: on the database that
  * `SELLER_TEST_CITUS_URL` names, otherwise on a cluster that it starts.
  */
-import { Cluster } from "./cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 
 /** What is run by default. */
 const TESTS = [
@@ -32,7 +32,7 @@ const DATABASES = 3;
 
 await using cluster = Deno.env.has("SELLER_TEST_CITUS_URL")
   ? null
-  : await Cluster.start();
+  : await CitusCluster.start();
 const urls = cluster === null
   ? Deno.env.get("SELLER_TEST_CITUS_URL")
   : await databasesOf(cluster);
@@ -55,7 +55,7 @@ if (urls === undefined) {
   Deno.exitCode = code;
 }
 
-async function databasesOf(cluster: Cluster): Promise<string> {
+async function databasesOf(cluster: CitusCluster): Promise<string> {
   const urls: string[] = [];
   for (let n = 0; n < DATABASES; n++) {
     urls.push(await cluster.database(`spread${n}`));

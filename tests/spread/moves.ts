@@ -15,11 +15,11 @@ import { prepareProducts } from "../processes/promises.ts";
 import { PostgresStore } from "../processes/store.ts";
 import { Setter } from "../processes/writers.ts";
 import { pause, until } from "../support/clock.ts";
-import { Cluster } from "./cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS } from "./stage.ts";
 
-const cluster = Cluster.given();
+const cluster = CitusCluster.given();
 const SELLERS = 4;
 /** The longest wait of a write for a shard that moves. */
 const WAIT_MS = 6_000;

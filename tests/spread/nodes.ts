@@ -16,11 +16,11 @@ import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { addSellersTo } from "../processes/service.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { connectTo } from "../support/postgres.ts";
-import { Cluster } from "./cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 import { Statements } from "./statements.ts";
 import { sectionsOf } from "../../src/database/sections.ts";
 
-const cluster = Cluster.given();
+const cluster = CitusCluster.given();
 const SHARDS = 8;
 const WRITES = 5;
 const READS = 5;

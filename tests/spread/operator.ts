@@ -13,7 +13,7 @@ import { until } from "../support/clock.ts";
 import { makeFilled } from "../support/filled.ts";
 import { blocks, chapter } from "../support/handbook.ts";
 import { runProgram, temporaryFolder } from "../support/process.ts";
-import { Cluster } from "./cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 
 const ROWS = 50;
 const SHARDS = 8;
@@ -33,7 +33,7 @@ function step(part: string): string {
 /** The servers `pg0`, `pg1`, … of the chapter. */
 class Servers {
   constructor(
-    readonly cluster: Cluster,
+    readonly cluster: CitusCluster,
     /** Replaces `/backup`. */
     readonly backup: string,
   ) {}
@@ -94,9 +94,9 @@ async function start(
   return await Processes.start(store, { roles: ["api"], sellers });
 }
 
-if (Cluster.given() !== null) {
+if (CitusCluster.given() !== null) {
   Deno.test("the chapter's commands: three servers, a fourth, a large seller, a loss (spread)", async () => {
-    await using cluster = (await Cluster.start())!;
+    await using cluster = (await CitusCluster.start())!;
     await using folder = await temporaryFolder();
     const backup = `${cluster.folder}/backup`;
     await Deno.mkdir(backup);

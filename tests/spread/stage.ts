@@ -8,7 +8,7 @@ import { Processes } from "../processes/processes.ts";
 import { PostgresStore } from "../processes/store.ts";
 import { Traffic } from "../processes/traffic.ts";
 import { Proxy } from "../support/proxy.ts";
-import type { Cluster } from "./cluster.ts";
+import type { CitusCluster } from "../processes/citus_cluster.ts";
 
 const ROLES: readonly Role[] = ["api", "api", "images", "webhooks"];
 /** The pause between an answer and the next request of a client. */
@@ -30,7 +30,7 @@ export interface Stage {
 
 /** Resolves when everything is ready; ends with `stack`. */
 export async function makeStage(
-  cluster: Cluster,
+  cluster: CitusCluster,
   stack: AsyncDisposableStack,
   database: string,
   size: number,

@@ -8,9 +8,9 @@ import { openPostgres } from "../../src/database/postgres/engine.ts";
 import { boot, product, type TestApp, textAt } from "../support/app.ts";
 import { pause, until } from "../support/clock.ts";
 import { ImageHost } from "../support/image_host.ts";
-import { Cluster } from "./cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
 
-const cluster = Cluster.given();
+const cluster = CitusCluster.given();
 const OPERATOR = "op";
 /** The longest time from a change until every process sees it. */
 const SEEN_MS = 1_000;
@@ -20,7 +20,10 @@ const LEFT_MS = 2_000;
 const SHARDS = 8;
 
 /** The URLs of a new database, one through each node. */
-async function entriesOf(cluster: Cluster, name: string): Promise<string[]> {
+async function entriesOf(
+  cluster: CitusCluster,
+  name: string,
+): Promise<string[]> {
   await cluster.database(name);
   const nodes = [0, ...await cluster.workers()];
   return await Promise.all(nodes.map((node) => cluster.url(node, name)));

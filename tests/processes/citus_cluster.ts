@@ -5,7 +5,7 @@ const SCRIPT = fileURLToPath(
   new URL("../../../shared/citus/cluster", import.meta.url),
 );
 
-export class Cluster implements AsyncDisposable {
+export class CitusCluster implements AsyncDisposable {
   readonly folder: string;
 
   private constructor(folder: string) {
@@ -13,9 +13,9 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** The cluster that `deno task spread` has started; null if there is none. */
-  static given(): Cluster | null {
+  static given(): CitusCluster | null {
     const folder = Deno.env.get("SELLER_TEST_CLUSTER");
-    return folder === undefined ? null : new Cluster(folder);
+    return folder === undefined ? null : new CitusCluster(folder);
   }
 
   /**
@@ -25,14 +25,14 @@ export class Cluster implements AsyncDisposable {
   static async start(
     workers = 2,
     { hurried = true } = {},
-  ): Promise<Cluster | null> {
+  ): Promise<CitusCluster | null> {
     try {
       await Deno.stat(SCRIPT);
     } catch {
       return null;
     }
     const folder = await Deno.makeTempDir({ prefix: "seller-cluster-" });
-    const cluster = new Cluster(folder);
+    const cluster = new CitusCluster(folder);
     await cluster.run("start", `${workers}`);
     for (let node = 0; hurried && node <= workers; node++) {
       await cluster.#hurry(node);
