@@ -1,7 +1,13 @@
 /**
  * Maintenance jobs that delete old imports, and finish interrupted deletions.
  */
-import { inReach, LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
+import {
+  inReach,
+  LIMIT,
+  MAINTENANCE,
+  type Sql,
+  type Tx,
+} from "../database/db.ts";
 import {
   deleteDependents,
   deleteSome,
@@ -112,10 +118,13 @@ export async function* sweepImportKeys(
 export async function* sweepImportDocuments(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
+  const by = deps.clock.now() - CHECKED_KEPT_MS;
+  // A write would take the lock once a second although nothing is left.
+  if (!await db.read((sql) => hasUnneeded(sql, by), { single: true })) return;
   const old = {
     table: "imports",
     condition: UNNEEDED,
-    params: [deps.clock.now() - CHECKED_KEPT_MS],
+    params: [by],
     order: "over_at",
     limit: 1,
   } as const;
@@ -130,6 +139,15 @@ export async function* sweepImportDocuments(
 /** The parameter is the time before which dry runs must have ended. */
 const UNNEEDED = `document <> 'refused' AND over_at > 0
   AND (dry_run = 0 OR over_at <= ?)`;
+
+/** Whether any document is unneeded; `by` as in `UNNEEDED`. */
+async function hasUnneeded(sql: Sql, by: number): Promise<boolean> {
+  const row = await sql.get(
+    `SELECT 1 FROM imports WHERE ${UNNEEDED} ${inReach()} LIMIT 1`,
+    [by],
+  );
+  return row !== undefined;
+}
 
 /** Copies refused products or deletes pieces; returns how many, at least 1. */
 async function shrinkDocument(tx: Tx, key: ImportKey): Promise<number> {

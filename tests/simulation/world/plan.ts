@@ -321,6 +321,16 @@ const DRAW: Readonly<Record<Theme, Draw>> = {
   long: drawLong,
 };
 
+/** The most steps of an actor that may send a request or two a minute. */
+const SLOW_STEPS = 2;
+
+function isSlow(sellers: readonly SellerPlan[], actor: string): boolean {
+  const [owner] = actor.split("/");
+  return sellers.some(({ name, rateLimit }) =>
+    name === owner && rateLimit !== null && rateLimit < 10
+  );
+}
+
 export function drawSteps(
   scheduler: Pick<Scheduler, "random">,
   sellers: readonly SellerPlan[],
@@ -334,7 +344,8 @@ export function drawSteps(
   const steps: Step[] = [];
   DRAW[theme](sellers, random, (actor, count, lots, paceMs) => {
     const own = scheduler.random(`plan of ${actor}`);
-    for (let n = 0; n < count; n++) {
+    const most = isSlow(sellers, actor) ? SLOW_STEPS : Infinity;
+    for (let n = 0; n < Math.min(count, most); n++) {
       const kind = weighted(own, lots);
       const afterMs = Math.floor(own.next() ** 3 * paceMs * 3);
       steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
@@ -655,10 +666,10 @@ function drawCrowds(
   for (const { name, hostile } of sellers) {
     if (hostile) continue;
     const lots = { ...CROWD, "stopped readers": 1 };
-    add(`${name}/crowd`, between(random, 4, 8), lots, 120_000);
+    add(`${name}/crowd`, between(random, 4, 8), lots, 30_000);
   }
-  if (chance(random, 0.3)) add("outages", 3, { stop: 1 }, 60_000);
+  if (chance(random, 0.3)) add("outages", 3, { stop: 1 }, 20_000);
   const [{ name, rateLimit }] = sellers;
   if (rateLimit !== null || !chance(random, 0.4)) return;
-  add(`${name}/crowd2`, 1, { "slow readers": 1 }, 120_000);
+  add(`${name}/crowd2`, 1, { "slow readers": 1 }, 30_000);
 }

@@ -31,9 +31,13 @@ export async function checkBegun(scene: Scene): Promise<void> {
          COUNT(lease_id) AS claimed FROM ${queue}`,
       stage.now() - WAKE_MS,
     );
-    // Other work may wait for work in progress.
+    // Other work may wait for work in progress, also on an import that was
+    // cancelled: its row has no lease any more.
+    const isBusy = claimed > 0 ||
+      Object.keys(stage.held())
+        .some((what) => what.endsWith(`: ${queue}.in_flight`));
     hold(
-      due === 0 || claimed > 0,
+      due === 0 || isBusy,
       "alive",
       `${queue} that are due are begun within ${WAKE_MS} ms`,
       due,
