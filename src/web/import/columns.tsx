@@ -463,6 +463,12 @@ function shortened(entries: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
+/**
+ * The most characters of a value, such as a time, in a column of the preview
+ * that is as wide as its values: all such columns fit on a screen.
+ */
+const NARROW = 24;
+
 /** The first rows as they will be sent. */
 function Preview({ table, mapping }: {
   table: Rows;
@@ -482,12 +488,16 @@ function Preview({ table, mapping }: {
   );
   const columns: readonly Column<typeof rows[number]>[] = [
     { label: "Row", right: true, cell: ({ number }) => count(number) },
-    ...shown.map(({ target, label }) => ({
-      label,
-      classes: "break",
-      cell: ({ values }: typeof rows[number]) =>
-        shortened(values.get(target) ?? []) || "–",
-    })),
+    ...shown.map(({ target, label }) => {
+      const text = ({ values }: typeof rows[number]) =>
+        shortened(values.get(target) ?? []);
+      const isLong = rows.some((row) => text(row).length > NARROW);
+      return {
+        label,
+        classes: isLong ? "break" : "",
+        cell: (row: typeof rows[number]) => text(row) || "–",
+      };
+    }),
   ];
   return (
     <section>

@@ -400,28 +400,33 @@ function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
     <fieldset>
       <legend>{fieldLabel(SALE)}</legend>
       {problem && <p class="bad" role="alert">{problem}</p>}
-      <div class="row">
+      <div class="pairs">
         {SALE_ELEMENTS.map((part) => (
-          <label key={part}>
-            {SALE_LABELS[part]}{" "}
-            <input
-              type={(part === "price" ? "text" : "datetime-local") as "text"}
-              inputMode={part === "price" ? "decimal" : undefined}
-              step={part === "price" ? undefined : "any"}
-              size={part === "price" ? 8 : undefined}
-              autocomplete="off"
-              value={sale[part]}
-              onInput={(event) => onText(part, event.currentTarget.value)}
-            />
-            {part === "price" && <span class="quiet">{currency}</span>}
-          </label>
+          <div key={part} class="pair">
+            <label for={`sale-${part}`}>{SALE_LABELS[part]}</label>
+            <span class="row">
+              <input
+                id={`sale-${part}`}
+                class="grow"
+                type={(part === "price" ? "text" : "datetime-local") as "text"}
+                inputMode={part === "price" ? "decimal" : undefined}
+                step={part === "price" ? undefined : "any"}
+                autocomplete="off"
+                value={sale[part]}
+                onInput={(event) => onText(part, event.currentTarget.value)}
+              />
+              {part === "price" && <span class="quiet">{currency}</span>}
+            </span>
+          </div>
         ))}
-        {SALE_ELEMENTS.some((part) => sale[part] !== "") && (
+      </div>
+      {SALE_ELEMENTS.some((part) => sale[part] !== "") && (
+        <p>
           <button type="button" class="small" onClick={onEnd}>
             No sale
           </button>
-        )}
-      </div>
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -18,10 +18,10 @@ export function CurrentPrice({ product }: { product: Product }) {
   if (sale?.state !== "planned") return <>{own}</>;
   return (
     <>
-      {own}{" "}
-      <span class="quiet">
+      {own}
+      <div class="quiet">
         {money(sale.price, price.currency)} from <Moment iso={sale.from} />
-      </span>
+      </div>
     </>
   );
 }
