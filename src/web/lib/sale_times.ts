@@ -35,6 +35,11 @@ export function periodIn(text: string): [from: string, until: string] | null {
   return from === undefined ? null : [saleTime(from), saleTime(until)];
 }
 
+/** The time of an `<input type="datetime-local">`; undefined if it is empty. */
+export function timeOfInput(text: string): string | undefined {
+  return text === "" ? undefined : new Date(text).toISOString();
+}
+
 /** When a sale ends, in Unix milliseconds; null for an unclear text. */
 export function endOf(until: string): number | null {
   const time = parseTime(until);

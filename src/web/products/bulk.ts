@@ -12,7 +12,16 @@ import {
 export type BulkChange =
   | { field: "price"; how: "to" | "by" | "percent"; text: string }
   | { field: "quantity"; how: "to" | "by"; text: string }
-  | { field: "status"; how: "to"; text: Status };
+  | { field: "status"; how: "to"; text: Status }
+  | {
+    field: "sale";
+    how: "to" | "percent";
+    text: string;
+    /** Empty: the sale begins at once. */
+    from: string;
+    until: string;
+  }
+  | { field: "sale"; how: "end"; text: "" };
 
 /** The effect on one product: its former and new value, and what is sent. */
 export interface ProductEffect {
@@ -32,10 +41,9 @@ const ONE = 10n ** BigInt(DECIMALS);
  * The problem of a change as it was typed, as a sentence; null if there is
  * none.
  */
-export function bulkChangeProblem(
-  { field, how, text }: BulkChange,
-): string | null {
-  if (field === "status") return null;
+export function bulkChangeProblem(change: BulkChange): string | null {
+  const { field, how, text } = change;
+  if (field === "status" || how === "end") return null;
   const number = scaled(text);
   if (number === null) return "Write a number, such as 159.50 or −10.";
   const doubt = ambiguityProblem(text, field === "quantity");
@@ -43,7 +51,10 @@ export function bulkChangeProblem(
   if (field === "quantity" && number % ONE !== 0n) {
     return "Write a whole number.";
   }
-  return how !== "to" && number === 0n ? "This would change nothing." : null;
+  if (how !== "to" && number === 0n) return "This would change nothing.";
+  return field === "sale" && change.until === ""
+    ? "The sale needs an end."
+    : null;
 }
 
 /**
@@ -73,9 +84,12 @@ export function withDoubts(
 }
 
 function effectOn(
-  { id, sku = "", price, quantity, status }: Product,
-  { field, how, text }: BulkChange,
+  product: Product,
+  change: BulkChange,
 ): ProductEffect | null {
+  const { id, sku = "", price, quantity, status } = product;
+  const { field, how, text } = change;
+  if (field === "sale") return effectOfSale(product, change);
   if (field === "status") {
     const sent = { id, status: text };
     return { sku, from: `${status}`, to: text, sent, doubt: null };
@@ -108,6 +122,43 @@ function effectOn(
   };
 }
 
+/**
+ * The effect of a sale. The price is sent with it, so that the service refuses
+ * the sale of a product whose price somebody else has changed.
+ */
+function effectOfSale(
+  { id, sku = "", price, sale }: Product,
+  change: BulkChange & { field: "sale" },
+): ProductEffect | null {
+  if (price === undefined) return null;
+  const { amount, currency } = price;
+  const former = sale && `sale at ${sale.price} ${currency}`;
+  if (change.how === "end") {
+    return former === undefined ? null : {
+      sku,
+      from: former,
+      to: "no sale",
+      sent: { id, sale: null },
+      doubt: null,
+    };
+  }
+  const { how, text, from, until } = change;
+  const stored = scaled(amount)!;
+  const lower = amountText(newPrice(stored, how, scaled(text)!, currency));
+  return {
+    sku,
+    from: [`${amountText(stored)} ${currency}`, former].filter(Boolean)
+      .join(", "),
+    to: `sale at ${lower} ${currency}`,
+    sent: {
+      id,
+      price: { amount, currency, expected: amount },
+      sale: { price: lower, ...(from !== "" && { from }), until },
+    },
+    doubt: null,
+  };
+}
+
 function newPrice(
   price: bigint,
   how: "to" | "by" | "percent",
@@ -125,6 +176,7 @@ function newPrice(
 
 /** The name of the change in the history. */
 export function bulkChangeTitle({ field, how, text }: BulkChange): string {
+  if (how === "end") return `no ${field}`;
   const value = how === "percent" ? `${text.trim()} %` : text.trim();
   return how === "to" ? `${field} = ${value}` : `${field} by ${value}`;
 }

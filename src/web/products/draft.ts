@@ -13,6 +13,7 @@ import { MINUTE_MS } from "../../lib/durations.ts";
 import { shownText, withUnit } from "../lib/product_values.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { ambiguityProblem, decimalOf, priceDoubt } from "../lib/numbers.ts";
+import { timeOfInput } from "../lib/sale_times.ts";
 
 /**
  * An entry of a list; `note` is an attribute's name or an image's description.
@@ -73,11 +74,6 @@ function localTime(iso: string | undefined): string {
   const time = new Date(iso);
   const local = new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS);
   return local.toISOString().slice(0, -1).replace(/(?::00)?\.000$/, "");
-}
-
-/** The time of an `<input type="datetime-local">`; undefined if it is empty. */
-function timeOfInput(text: string): string | undefined {
-  return text === "" ? undefined : new Date(text).toISOString();
 }
 
 /** The draft without a sale. */

@@ -17,6 +17,7 @@ import {
   productEffects,
   withDoubts,
 } from "./bulk.ts";
+import { timeOfInput } from "../lib/sale_times.ts";
 import { saveFile } from "../lib/browser.ts";
 import {
   ErrorNote,
@@ -38,6 +39,15 @@ const CHANGES = [
   { field: "quantity", how: "to", label: "Quantity to a value" },
   { field: "quantity", how: "by", label: "Quantity by a number" },
   { field: "status", how: "to", label: "Status" },
+  { field: "sale", how: "percent", label: "Sale by percent" },
+  { field: "sale", how: "to", label: "Sale at a price" },
+  { field: "sale", how: "end", label: "No sale" },
+] as const;
+
+/** The times of a sale. */
+const TIMES = [
+  { name: "from", label: "Begins (empty: at once)" },
+  { name: "until", label: "Ends" },
 ] as const;
 
 /** The result of an action, for the note about it. */
@@ -89,10 +99,12 @@ function ChangeForm({ client, products, onDone }: {
   const { busy, error, run } = useAction();
   const [at, setAt] = useState(0);
   const [typed, setTyped] = useState("");
+  const [times, setTimes] = useState({ from: "", until: "" });
   const [problem, setProblem] = useState<string | null>(null);
   const [preview, setPreview] = useState<Preview | null>(null);
   const { field, how } = CHANGES[at];
   const isStatus = field === "status";
+  const isSale = field === "sale" && how !== "end";
   const text = isStatus && typed === "" ? STATUSES[0] : typed;
   // Another selection makes the preview outdated.
   useEffect(() => setPreview(null), [products]);
@@ -103,7 +115,13 @@ function ChangeForm({ client, products, onDone }: {
     setPreview(null);
   };
   const showPreview = () => {
-    const change = { field, how, text } as BulkChange;
+    const change = {
+      ...{ field, how, text },
+      ...(isSale && {
+        from: timeOfInput(times.from) ?? "",
+        until: timeOfInput(times.until) ?? "",
+      }),
+    } as BulkChange;
     const problem = bulkChangeProblem(change);
     setProblem(problem);
     if (problem !== null) return;
@@ -148,36 +166,53 @@ function ChangeForm({ client, products, onDone }: {
             ))}
           </select>
         </span>
-        <span class="field">
-          <label for="bulk-value">{isStatus ? "Status" : "Value"}</label>
-          {isStatus
-            ? (
-              <select
-                id="bulk-value"
-                value={text}
-                onChange={(event) => set(at, event.currentTarget.value)}
-              >
-                {STATUSES.map((word) => (
-                  <option key={word} value={word}>{readable(word)}</option>
-                ))}
-              </select>
-            )
-            : (
+        {how !== "end" && (
+          <span class="field">
+            <label for="bulk-value">{isStatus ? "Status" : "Value"}</label>
+            {isStatus
+              ? (
+                <select
+                  id="bulk-value"
+                  value={text}
+                  onChange={(event) => set(at, event.currentTarget.value)}
+                >
+                  {STATUSES.map((word) => (
+                    <option key={word} value={word}>{readable(word)}</option>
+                  ))}
+                </select>
+              )
+              : (
+                <input
+                  id="bulk-value"
+                  required
+                  value={typed}
+                  placeholder={how === "percent"
+                    ? "−10 %"
+                    : how === "by"
+                    ? "+5 or −5"
+                    : ""}
+                  aria-invalid={problem !== null}
+                  aria-describedby="bulk-problem"
+                  onInput={(event) => set(at, event.currentTarget.value)}
+                />
+              )}
+          </span>
+        )}
+        {isSale &&
+          TIMES.map(({ name, label }) => (
+            <span key={name} class="field">
+              <label for={`bulk-${name}`}>{label}</label>
               <input
-                id="bulk-value"
-                required
-                value={typed}
-                placeholder={how === "percent"
-                  ? "−10 %"
-                  : how === "by"
-                  ? "+5 or −5"
-                  : ""}
-                aria-invalid={problem !== null}
-                aria-describedby="bulk-problem"
-                onInput={(event) => set(at, event.currentTarget.value)}
+                id={`bulk-${name}`}
+                type={"datetime-local" as "text"}
+                value={times[name]}
+                onInput={(event) => {
+                  setTimes({ ...times, [name]: event.currentTarget.value });
+                  set(at, typed);
+                }}
               />
-            )}
-        </span>
+            </span>
+          ))}
         <button
           type="submit"
           class={preview === null ? "main" : ""}

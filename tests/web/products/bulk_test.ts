@@ -7,6 +7,7 @@ import {
   withDoubts,
 } from "../../../src/web/products/bulk.ts";
 import type { Product } from "../../../src/client/mod.ts";
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import { boot, product } from "../../support/app.ts";
 import { ImageHost } from "../../support/image_host.ts";
 import { browserTest } from "../browser.ts";
@@ -108,6 +109,90 @@ Deno.test("a price beyond the seller's limit is confirmed first, and the stored 
     });
   }
 });
+
+Deno.test("a sale of many products lowers each by a percentage, or ends", () => {
+  const until = "2026-12-24T22:59:00.000Z";
+  const products: Product[] = [
+    { id: "1", sku: "A", price: { amount: "159.50", currency: "SEK" } },
+    {
+      ...{ id: "2", sku: "B", price: { amount: "100", currency: "EUR" } },
+      sale: { state: "on", price: "9", from: until, until },
+    },
+    { id: "3", sku: "C" },
+  ];
+  const change = { field: "sale", how: "percent", text: "−10 %" } as const;
+  const [a, b] = productEffects(products, { ...change, from: "", until });
+  assertEquals(a, {
+    sku: "A",
+    from: "159.50 SEK",
+    to: "sale at 143.55 SEK",
+    sent: {
+      id: "1",
+      price: { amount: "159.50", currency: "SEK", expected: "159.50" },
+      sale: { price: "143.55", until },
+    },
+    doubt: null,
+  });
+  assertEquals(b.from, "100.00 EUR, sale at 9 EUR");
+  assertEquals(b.sent.sale, { price: "90.00", until });
+  const from = "2026-12-01T08:00:00.000Z";
+  const [at] = productEffects(products, {
+    ...{ field: "sale", how: "to", text: "99,90" },
+    ...{ from, until },
+  });
+  assertEquals(at.sent.sale, { price: "99.90", from, until });
+  assertEquals(
+    productEffects(products, { field: "sale", how: "end", text: "" })
+      .map(({ sku, from, to, sent }) => [sku, from, to, sent]),
+    [["B", "sale at 9 EUR", "no sale", { id: "2", sale: null }]],
+  );
+  const problem = (text: string, until: string) =>
+    bulkChangeProblem({ field: "sale", how: "percent", text, from: "", until });
+  assertEquals(problem("ten", until), "Write a number, such as 159.50 or −10.");
+  assertEquals(problem("-10", ""), "The sale needs an end.");
+  assertEquals(problem("-10", until), null);
+});
+
+browserTest(
+  "the page: a sale is planned for all selected products, and ended",
+  async (openTab) => {
+    await using app = await boot();
+    await using tab = await openTab();
+    const { page } = tab;
+    await app.upload(product("A") + product("B"));
+    const sales = async () =>
+      (await app.client().products.list()).products
+        .map(({ sale }) => sale && [sale.state, sale.price].join(" "));
+    const click = (name: string) =>
+      page.getByRole("button", { name, exact: true }).click();
+    const inDays = (days: number) =>
+      new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 16);
+    const change = async (name: string) => {
+      await page.getByLabel("Select these 2").check();
+      await page.getByLabel("Change", { exact: true }).selectOption(name);
+    };
+    await signIn(tab, app.url, app.key);
+    await page.getByRole("link", { name: "Products", exact: true }).click();
+    await change("Sale by percent");
+    await page.getByLabel("Value").fill("-10");
+    await click("Preview for 2 products");
+    await page.getByText("The sale needs an end.").waitFor();
+    await page.getByLabel("Begins").fill(inDays(2));
+    await page.getByLabel("Ends").fill(inDays(9));
+    await click("Preview for 2 products");
+    await page.getByText("A: 199.00 SEK → sale at 179.10 SEK").waitFor();
+    await click("Change 2 products");
+    await page.getByText("2 products changed.").waitFor();
+    assertEquals(await sales(), ["planned 179.1", "planned 179.1"]);
+    await change("No sale");
+    await click("Preview for 2 products");
+    await page.getByText("A: sale at 179.1 SEK → no sale").waitFor();
+    await click("Change 2 products");
+    await page.getByText("2 products changed.").waitFor();
+    assertEquals(await sales(), [undefined, undefined]);
+    assertEquals(tab.faults, []);
+  },
+);
 
 browserTest(
   "the page: a price ten times another is stored only if confirmed",
