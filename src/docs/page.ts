@@ -45,8 +45,10 @@ export function contentsText(reference: readonly Titled[]): string {
   );
   parts.push(listOf("API reference", reference));
   return "# Seller interface\n\n> Sellers of a marketplace upload products by " +
-    "XML or JSON over HTTP, and are told of orders by webhooks. The interface " +
-    `is described in [OpenAPI 3.1](/openapi.json).\n${parts.join("")}`;
+    "XML or JSON over HTTP, and are told of orders by webhooks.\n\n" +
+    "The chapters explain and have examples; the API reference has every " +
+    "request with its parameters and answers. [OpenAPI 3.1](/openapi.json), " +
+    `of 1 MB, has the same for programs.\n${parts.join("")}`;
 }
 
 /** Links to pages in Markdown. */
