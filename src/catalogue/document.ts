@@ -478,7 +478,7 @@ export class Decoder {
 
   #openItem(name: string, attributes: XmlAttributes, line: number): void {
     const { name: field, list } = this.#values.field;
-    if (field === SALE) return this.#openPart(name, attributes, line);
+    if (field === SALE) return this.#openSaleElement(name, attributes, line);
     if (list === null) return this.#markup(name, line, field);
     if (name !== list.item) {
       return this.#unknownElement(name, line, field, [list.item]);
@@ -495,18 +495,22 @@ export class Decoder {
   }
 
   /** Opens an element of a sale. */
-  #openPart(name: string, attributes: XmlAttributes, line: number): void {
+  #openSaleElement(
+    name: string,
+    attributes: XmlAttributes,
+    line: number,
+  ): void {
     this.#refuseText(this.#values.line, SALE);
     if (!SALE_ELEMENTS.includes(name as SaleElement)) {
-      this.#values.unknownPart();
+      this.#values.unknownSaleElement();
       return this.#unknownElement(name, line, SALE, SALE_ELEMENTS);
     }
-    const part = name as SaleElement;
-    const first = this.#values.partLine(part);
-    this.#values.beginPart(part, line);
+    const element = name as SaleElement;
+    const first = this.#values.saleElementLine(element);
+    this.#values.beginSaleElement(element, line);
     if (first !== undefined) {
       this.#skipping = 1;
-      return this.#values.partProblem({
+      return this.#values.saleElementProblem({
         code: "repeated_element",
         message: `is repeated; the first is on line ${first}.`,
       });

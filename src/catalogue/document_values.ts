@@ -39,7 +39,7 @@ import {
 import { readSaleFrom, readSaleUntil, type SentSale } from "./sale.ts";
 
 /** The end of a message about a missing element of a sale. */
-const NEEDED_PARTS =
+const NEEDED_ELEMENTS =
   "a sale needs <price> and <until>, and an empty <sale/> ends it.";
 
 /** Records a problem of a field or an entry. */
@@ -62,10 +62,10 @@ export class ValueReader {
   readonly #seen = new Set<string>();
   #itemLine = 0;
   /** The latest element of a sale, and the lines of those so far. */
-  #part!: SaleElement;
-  readonly #partLines = new Map<SaleElement, number>();
+  #saleElement!: SaleElement;
+  readonly #saleElementLines = new Map<SaleElement, number>();
   /** Whether the sale has an unknown element, which may be a misspelt one. */
-  #hasUnknownPart = false;
+  #hasUnknownElement = false;
   #sale: Partial<SentSale> = {};
   #attributes: XmlAttributes = {};
 
@@ -196,68 +196,70 @@ export class ValueReader {
   }
 
   #beginSale(): void {
-    this.#partLines.clear();
-    this.#hasUnknownPart = false;
+    this.#saleElementLines.clear();
+    this.#hasUnknownElement = false;
     this.#sale = {};
   }
 
   /** The line of an element of the sale; undefined if there is none so far. */
-  partLine(part: SaleElement): number | undefined {
-    return this.#partLines.get(part);
+  saleElementLine(name: SaleElement): number | undefined {
+    return this.#saleElementLines.get(name);
   }
 
-  beginPart(part: SaleElement, line: number): void {
-    this.#part = part;
+  beginSaleElement(name: SaleElement, line: number): void {
+    this.#saleElement = name;
     this.#itemLine = line;
-    if (!this.#partLines.has(part)) this.#partLines.set(part, line);
+    if (!this.#saleElementLines.has(name)) {
+      this.#saleElementLines.set(name, line);
+    }
   }
 
   /** The sale has an unknown element, which is already reported. */
-  unknownPart(): void {
-    this.#hasUnknownPart = true;
+  unknownSaleElement(): void {
+    this.#hasUnknownElement = true;
     leaveUnread(this.row, SALE);
   }
 
   /** Reports a problem of the latest element of the sale. */
-  partProblem(problem: Problem): void {
+  saleElementProblem(problem: Problem): void {
     this.#itemProblem(problem);
   }
 
-  #closePart(text: string): void {
-    switch (this.#part) {
+  #closeSaleElement(text: string): void {
+    switch (this.#saleElement) {
       case "price":
-        return this.#readPart("price", text, readPrice);
+        return this.#readSaleElement("price", text, readPrice);
       case "from":
         // An empty one counts as missing.
         if (trimSpace(text) === "") return;
-        return this.#readPart("from", text, readSaleFrom);
+        return this.#readSaleElement("from", text, readSaleFrom);
       case "until":
-        return this.#readPart("until", text, readSaleUntil);
+        return this.#readSaleElement("until", text, readSaleUntil);
     }
   }
 
-  #readPart<P extends SaleElement>(
-    part: P,
+  #readSaleElement<P extends SaleElement>(
+    name: P,
     text: string,
     read: Reader<NonNullable<SentSale[P]>>,
   ): void {
-    const value = readRequired(text, read, `is empty; ${NEEDED_PARTS}`);
-    if ("value" in value) this.#sale[part] = value.value;
+    const value = readRequired(text, read, `is empty; ${NEEDED_ELEMENTS}`);
+    if ("value" in value) this.#sale[name] = value.value;
     else this.#itemProblem(value.problem);
   }
 
   /** A sale without elements clears the field. */
   #closeSale(): void {
     const { row } = this;
-    if (this.#partLines.size === 0 && !this.#hasUnknownPart) {
+    if (this.#saleElementLines.size === 0 && !this.#hasUnknownElement) {
       row.patch.sale = null;
       return;
     }
-    for (const part of ["price", "until"] as const) {
-      if (this.#hasUnknownPart || this.#partLines.has(part)) continue;
-      this.#report(`${SALE}/${part}`, this.line, {
+    for (const name of ["price", "until"] as const) {
+      if (this.#hasUnknownElement || this.#saleElementLines.has(name)) continue;
+      this.#report(`${SALE}/${name}`, this.line, {
         code: "required",
-        message: `is missing; ${NEEDED_PARTS}`,
+        message: `is missing; ${NEEDED_ELEMENTS}`,
       });
       leaveUnread(row, SALE);
     }
@@ -268,7 +270,7 @@ export class ValueReader {
 
   /** Reads the text of the latest entry, or of the latest element of the sale. */
   closeItem(text: string): void {
-    if (this.field.name === SALE) return this.#closePart(text);
+    if (this.field.name === SALE) return this.#closeSaleElement(text);
     switch (this.field.name as ListField) {
       case "categories":
         return this.#closeCategory(text);
@@ -356,7 +358,7 @@ export class ValueReader {
   /** The path of the latest entry. */
   itemPath(): string {
     const { name, list } = this.field;
-    if (name === SALE) return `${name}/${this.#part}`;
+    if (name === SALE) return `${name}/${this.#saleElement}`;
     return `${name}/${list!.item}[${this.item}]`;
   }
 

@@ -44,7 +44,7 @@ async function put(
   }
   const list = await asUsage(
     file,
-    () => readCategories([bytes], formOf(bytes), (piece) => piece()),
+    () => readCategories([bytes], formOf(bytes), (step) => step()),
   );
   if (flags["dry-run"] === undefined) {
     await putCategories({ db, deps }, { who: COMMAND_LINE, list });

@@ -169,7 +169,7 @@ class JsonReader extends JsonTokens {
   /** Throws if a text is too long to be reported as a whole. */
   #checkLength(length: number): void {
     if (length <= this.limits.tag) return;
-    throw this.overLimit("A text's characters are more than", "tag", 0);
+    throw this.overLimit("A text has more characters than", "tag", 0);
   }
 
   protected override scalar(kind: Kind, at: number, text: string | null): void {
@@ -432,14 +432,14 @@ class JsonReader extends JsonTokens {
       // The text is one more member besides the XML attributes.
       if (this.frame.seen.length <= this.limits.attributes + 1) return;
       throw this.overLimit(
-        "An object's names are more than",
+        "An object has more names than",
         "attributes",
         at,
       );
     }
     if (++this.#values <= this.limits.elements) return;
     throw this.overLimit(
-      "The document's values are more than",
+      "The document has more values than",
       "elements",
       at,
     );

@@ -50,7 +50,7 @@ enum Next {
 /** Reads a document token by token, and reports what it finds. */
 export abstract class JsonTokens extends WindowReader {
   protected override readonly tooLong =
-    "A name's or number's characters are more than";
+    "A name or number has more characters than";
   protected override readonly emptyBody =
     "The body is empty; a JSON document is expected.";
   protected override readonly errorAt = malformedJson;

@@ -87,7 +87,7 @@ type Inside = "content" | "comment" | "cdata";
 
 /** Reads a construct at an index of the window and returns its end. */
 export class XmlReader extends WindowReader {
-  protected override readonly tooLong = "A tag's characters are more than";
+  protected override readonly tooLong = "A tag has more characters than";
   protected override readonly emptyBody =
     "The body is empty; an XML document is expected.";
   protected override readonly errorAt = malformed;
@@ -347,7 +347,7 @@ export class XmlReader extends WindowReader {
     }
     if (++this.#elements > this.limits.elements) {
       throw this.overLimit(
-        "The document's elements are more than",
+        "The document has more elements than",
         "elements",
         at,
       );
@@ -379,7 +379,7 @@ export class XmlReader extends WindowReader {
       }
       if (count === this.limits.attributes) {
         throw this.overLimit(
-          "An element's attributes are more than",
+          "An element has more attributes than",
           "attributes",
           start,
         );

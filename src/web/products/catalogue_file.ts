@@ -99,7 +99,7 @@ function tableOfProducts(products: readonly Product[]): string[][] {
     return [
       ...SCALAR_NAMES.map((name) => ownCell(shownText(product, name)) ?? ""),
       product.price?.currency ?? "",
-      ...SALE_ELEMENTS.map((part) => product.sale?.[part] ?? ""),
+      ...SALE_ELEMENTS.map((element) => product.sale?.[element] ?? ""),
       ownListCell("categories", product.categories ?? []) ?? "",
       imagesOf(product),
       ...attributeCells(product, attributes),

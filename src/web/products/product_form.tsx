@@ -191,10 +191,10 @@ export function ProductForm({ client, product, onSaved }: {
           draft={draft}
           problem={messageFor(SALE, refused) ??
             (changed.includes(SALE) ? saleProblem(draft) : null)}
-          onText={(part, text) =>
+          onText={(element, text) =>
             setDraft((latest) => ({
               ...latest,
-              sale: { ...latest.sale, [part]: text },
+              sale: { ...latest.sale, [element]: text },
             }))}
           onEnd={() => setDraft(withoutSale)}
         />
@@ -393,7 +393,7 @@ const SALE_LABELS: Readonly<Record<SaleElement, string>> = {
 function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
   draft: Draft;
   problem: string | null;
-  onText: (part: SaleElement, text: string) => void;
+  onText: (element: SaleElement, text: string) => void;
   onEnd: () => void;
 }) {
   return (
@@ -401,26 +401,28 @@ function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
       <legend>{fieldLabel(SALE)}</legend>
       {problem && <p class="bad" role="alert">{problem}</p>}
       <div class="pairs">
-        {SALE_ELEMENTS.map((part) => (
-          <div key={part} class="pair">
-            <label for={`sale-${part}`}>{SALE_LABELS[part]}</label>
+        {SALE_ELEMENTS.map((element) => (
+          <div key={element} class="pair">
+            <label for={`sale-${element}`}>{SALE_LABELS[element]}</label>
             <span class="row">
               <input
-                id={`sale-${part}`}
+                id={`sale-${element}`}
                 class="grow"
-                type={(part === "price" ? "text" : "datetime-local") as "text"}
-                inputMode={part === "price" ? "decimal" : undefined}
-                step={part === "price" ? undefined : "any"}
+                type={(element === "price"
+                  ? "text"
+                  : "datetime-local") as "text"}
+                inputMode={element === "price" ? "decimal" : undefined}
+                step={element === "price" ? undefined : "any"}
                 autocomplete="off"
-                value={sale[part]}
-                onInput={(event) => onText(part, event.currentTarget.value)}
+                value={sale[element]}
+                onInput={(event) => onText(element, event.currentTarget.value)}
               />
-              {part === "price" && <span class="quiet">{currency}</span>}
+              {element === "price" && <span class="quiet">{currency}</span>}
             </span>
           </div>
         ))}
       </div>
-      {SALE_ELEMENTS.some((part) => sale[part] !== "") && (
+      {SALE_ELEMENTS.some((element) => sale[element] !== "") && (
         <p>
           <button type="button" class="small" onClick={onEnd}>
             No sale

@@ -22,8 +22,8 @@ const OF_CONTACTS: readonly ColumnField[] = [
 
 /**
  * Asks whether a column such as `Manufacturer` is the brand or names contacts,
- * and about columns of contacts without the name of any. `names` are those of
- * all contacts; null: not known yet.
+ * and whether a contact column in which no cell names a contact is one. `names`:
+ * the names of all contacts; null: not known yet.
  */
 export function contactQuestions(
   mapped: TableAndMapping,

@@ -147,18 +147,18 @@ export function columnOfProblem(
   return TARGETS.some((known) => known.target === target) ? target : null;
 }
 
-/** The column of a part of a sale; one column may have both dates. */
+/** The column of an element of a sale; one column may have both dates. */
 function saleColumn(
   targets: ColumnMapping["targets"],
   path: string,
 ): number | ColumnField {
-  const part = SALE_ELEMENTS.find((part) => path === `${SALE}/${part}`) ??
+  const element = SALE_ELEMENTS.find((one) => path === `${SALE}/${one}`) ??
     "price";
-  const own = targets.indexOf(SALE_TARGETS[part]);
-  const column = own < 0 && part === "from"
+  const own = targets.indexOf(SALE_TARGETS[element]);
+  const column = own < 0 && element === "from"
     ? targets.indexOf("sale_until")
     : own;
-  return column < 0 ? SALE_TARGETS[part] : column;
+  return column < 0 ? SALE_TARGETS[element] : column;
 }
 
 /** The column of a list's entry, by its index from 1; else the first column. */
@@ -322,14 +322,16 @@ function cellsOf(product: XmlElement): Map<string, string> | null {
 
 /** The cells of a sale; null if a table cannot hold it: an empty one. */
 function saleCells(
-  parts: readonly XmlElement[],
+  elements: readonly XmlElement[],
 ): [ColumnField, string][] | null {
-  const cells = parts.flatMap(({ name, text }): [ColumnField, string][] => {
-    const part = SALE_ELEMENTS.find((part) => part === name);
+  const cells = elements.flatMap(({ name, text }): [ColumnField, string][] => {
+    const element = SALE_ELEMENTS.find((one) => one === name);
     const cell = ownCell(text.trim());
-    return part === undefined || !cell ? [] : [[SALE_TARGETS[part], cell]];
+    return element === undefined || !cell
+      ? []
+      : [[SALE_TARGETS[element], cell]];
   });
-  const isWhole = cells.length === parts.length &&
-    new Set(cells.map(([key]) => key)).size === parts.length;
+  const isWhole = cells.length === elements.length &&
+    new Set(cells.map(([key]) => key)).size === elements.length;
   return isWhole && cells.some(([key]) => key === "sale_until") ? cells : null;
 }

@@ -549,7 +549,7 @@ function setSale(
   values.set("price", [price]);
 }
 
-/** The columns of the parts of a sale. */
+/** The columns of the elements of a sale. */
 export const SALE_TARGETS = {
   price: "sale_price",
   from: "sale_from",
