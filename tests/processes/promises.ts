@@ -17,17 +17,7 @@ export async function prepareRows(
     "<webhook><trigger>order_created</trigger>" +
       `<url>${sink.url(`/hook/${setters[0].sku}`)}</url></webhook>`,
   );
-  const skus = new Set(setters.map(({ sku }) => sku));
-  await prepareProducts(url, key, [...skus]);
-}
-
-/** Creates products whose attributes are going to be set. */
-export async function prepareProducts(
-  url: string,
-  key: string,
-  skus: readonly string[],
-): Promise<void> {
-  const products = skus.map((sku) =>
+  const products = [...new Set(setters.map(({ sku }) => sku))].map((sku) =>
     `<product><sku>${sku}</sku><title>t</title>` +
     '<price currency="SEK">1</price><quantity>0</quantity></product>'
   );

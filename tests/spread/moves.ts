@@ -9,12 +9,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type pg from "pg";
 import { connectTo } from "../support/postgres.ts";
-import { Inspector } from "../processes/inspect.ts";
 import { Processes } from "../processes/processes.ts";
-import { prepareProducts } from "../processes/promises.ts";
 import { PostgresStore } from "../processes/store.ts";
-import { Setter } from "../processes/writers.ts";
-import { pause, until } from "../support/clock.ts";
+import { Traffic } from "../processes/traffic.ts";
+import { pause } from "../support/clock.ts";
 import { CitusCluster } from "../processes/citus_cluster.ts";
 import { followed } from "./follower.ts";
 import { makeStage, SETTLE_MS } from "./stage.ts";
@@ -30,7 +28,9 @@ const REST_MS = 5_000;
 
 /** How many sellers get shards of their own, one after the other. */
 const DIVIDED = 5;
-const SKUS = ["a", "b", "c", "d"];
+/** The products of each of them, and the pause between updates. */
+const SKUS = 4;
+const UPDATE_MS = 10;
 /** The number of the large seller. */
 const LARGE = 1;
 
@@ -158,46 +158,27 @@ if (cluster !== null) {
     );
     const client = await connectTo(url);
     stack.defer(() => client.end());
-    const inspector = new Inspector(store);
-    const clients = [...processes.keys].flatMap(([name, key]) =>
-      SKUS.map((sku) => ({ key, setter: new Setter(`${name}-${sku}`) }))
+    const traffic = stack.use(
+      new Traffic(processes, {
+        uploaders: 0,
+        skus: SKUS,
+        emitters: 0,
+        restMs: () => UPDATE_MS,
+        compares: true,
+      }),
     );
-    const setters = clients.map(({ setter }) => setter);
-    for (const [name, key] of processes.keys) {
-      const skus = SKUS.map((sku) => `${name}-${sku}`);
-      await prepareProducts(processes.nextUrl()!, key, skus);
-    }
-    let hasEnded = false;
-    const update = async ({ key, setter }: typeof clients[number]) => {
-      while (!hasEnded || setter.inDoubt !== null) {
-        const done = await setter.writeOnce(processes.nextUrl()!, key, 503);
-        if (done) await inspector.checkLast(setter);
-        await pause(10);
-      }
-    };
-    const updating = clients.map(update);
-    const divide = async () => {
+    await traffic.writing(async () => {
       for (let seller = 1; seller <= DIVIDED; seller++) {
         await isolate(client, seller);
-        const marks = setters.map(({ acknowledged }) => acknowledged + 5);
-        await until(
-          () => setters.every((one, n) => one.acknowledged >= marks[n]),
-          "that all clients go on",
-        );
+        await traffic.wentOn();
       }
-    };
-    try {
-      await Promise.race([divide(), Promise.all(updating)]);
-    } finally {
-      hasEnded = true;
-      await Promise.all(updating);
-    }
-    const sum = (numbers: number[]) => numbers.reduce((all, n) => all + n, 0);
+    });
+    const { acknowledged, refused, slowestMs } = traffic.told(names);
     const metrics = await processes.metrics();
     console.log({
-      updates: sum(setters.map(({ acknowledged }) => acknowledged)),
-      refused: sum(setters.map(({ refused }) => refused)),
-      slowestMs: Math.round(Math.max(...setters.map((one) => one.slowestMs))),
+      updates: acknowledged,
+      refused,
+      slowestMs,
       repeated: metrics.map((text) =>
         text.match(/^seller_db_retries.* [1-9].*/mg)
       ),

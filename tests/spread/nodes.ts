@@ -13,6 +13,7 @@ import {
   outageOf,
 } from "../../src/database/db.ts";
 import { openPostgres } from "../../src/database/postgres/engine.ts";
+import type { Clock } from "../../src/deps.ts";
 import { addSellersTo } from "../processes/service.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { connectTo } from "../support/postgres.ts";
@@ -76,15 +77,8 @@ async function numbersOf(db: Db): Promise<number[][]> {
 if (cluster !== null) {
   Deno.test("rows of no seller: their server is known, even after their shard moved (spread)", async () => {
     await using stack = new AsyncDisposableStack();
-    const url = await cluster.database(`beside${Date.now()}`);
     const clock = new TestClock();
-    const db = await openPostgres({
-      url,
-      connections: 2,
-      shards: SHARDS,
-      deps: { clock },
-    });
-    stack.defer(() => db.close());
+    const { db, url } = await open("beside", stack, clock);
     const [first, second] = await write(db);
     {
       using statements = new Statements();
@@ -127,9 +121,7 @@ if (cluster !== null) {
 
   Deno.test("a write whose statement changed too few rows runs again, even one for all sellers of a server (spread)", async () => {
     await using stack = new AsyncDisposableStack();
-    const url = await cluster.database(`few${Date.now()}`);
-    const db = await openPostgres({ url, connections: 2, shards: SHARDS });
-    stack.defer(() => db.close());
+    const { db } = await open("few", stack);
     const [first] = await write(db);
     const writers = {
       seller: db.of(first),
@@ -159,15 +151,7 @@ if (cluster !== null) {
 
   Deno.test("a statement that asks all servers keeps its connections to them (spread)", async () => {
     await using stack = new AsyncDisposableStack();
-    const database = `sessions${Date.now()}`;
-    const url = await cluster.database(database);
-    const db = await openPostgres({
-      url,
-      connections: 2,
-      shards: SHARDS,
-      deps: { clock: new TestClock() },
-    });
-    stack.defer(() => db.close());
+    const { db, database } = await open("sessions", stack, new TestClock());
     const [worker] = await cluster.workers();
     const client = await connectTo(await cluster.url(worker, database));
     stack.defer(() => client.end());
@@ -199,9 +183,7 @@ if (cluster !== null) {
 
   Deno.test("a server that falls silent is excluded at once, even at the start of a process (spread)", async () => {
     await using stack = new AsyncDisposableStack();
-    const url = await cluster.database(`silent${Date.now()}`);
-    const db = await openPostgres({ url, connections: 2, shards: SHARDS });
-    stack.defer(() => db.close());
+    const { db } = await open("silent", stack);
     const all = sectionsOf(db).length;
     const [, node] = await cluster.workers();
     await cluster.run("pause", `${node}`);
@@ -254,9 +236,7 @@ if (cluster !== null) {
 
   Deno.test("tables on all servers are not changed while one is known to be unreachable (spread)", async () => {
     await using stack = new AsyncDisposableStack();
-    const url = await cluster.database(`everywhere${Date.now()}`);
-    const db = await openPostgres({ url, connections: 2, shards: SHARDS });
-    stack.defer(() => db.close());
+    const { db } = await open("everywhere", stack);
     await addSellersTo(db, ["first"]);
     const [{ no }] = await db.read((sql) =>
       sql.all<{ no: number }>("SELECT seller_no AS no FROM sellers")
@@ -285,6 +265,24 @@ if (cluster !== null) {
       assert(performance.now() - since < AT_ONCE_MS, "at once");
     }
   });
+}
+
+/** A new database, closed when the test ends. */
+async function open(
+  prefix: string,
+  stack: AsyncDisposableStack,
+  clock?: Clock,
+) {
+  const database = `${prefix}${Date.now()}`;
+  const url = await cluster!.database(database);
+  const db = await openPostgres({
+    url,
+    connections: 2,
+    shards: SHARDS,
+    ...(clock && { deps: { clock } }),
+  });
+  stack.defer(() => db.close());
+  return { db, url, database };
 }
 
 /** Silences a worker, at most until the test ends. */
