@@ -79,8 +79,11 @@ export class SqliteStore implements Store {
 
   async write(fn: (tx: Tx) => Promise<unknown>): Promise<void> {
     const db = await openSqlite(`${this.#folder}/seller.db`);
-    await db.write(fn);
-    await db.close();
+    try {
+      await db.write(fn);
+    } finally {
+      await db.close();
+    }
   }
 
   async checkFile(): Promise<void> {
