@@ -47,11 +47,11 @@ export function linearize<S, C extends Call>(
     }
     const before = search.configurations;
     search.end(n);
+    if (search.isFull) return { is: "undecided", call: calls[n] };
     if (search.configurations.length === 0) {
       const states = [...new Set(before.map(({ state }) => state))];
       return { is: "wrong", call: calls[n], states };
     }
-    if (search.isFull) return { is: "undecided", call: calls[n] };
   }
   return { is: "linearizable", configurations: search.most };
 }
