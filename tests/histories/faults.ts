@@ -1,9 +1,10 @@
 /** Faults of processes and servers, one after the other. */
-import type { Cluster as Processes } from "../processes/cluster.ts";
-import type { Cluster as Citus } from "../spread/cluster.ts";
+import type { CitusCluster } from "../processes/citus_cluster.ts";
+import type { Processes } from "../processes/processes.ts";
+import { pause } from "../support/clock.ts";
 import { connectTo, type PostgresServer } from "../support/postgres.ts";
 import type { Random } from "../support/random.ts";
-import { pause, type Recorder } from "./recorder.ts";
+import type { Recorder } from "./recorder.ts";
 
 /** The longest rest between two faults, and the longest pause of a process. */
 const REST_MS = 6_000;
@@ -32,20 +33,22 @@ export function faultsOfProcesses(
   processes: Processes,
   random: Random,
 ): Fault[] {
-  const any = () => random.below(processes.size);
+  const { services } = processes;
+  const any = () => services[random.below(services.length)];
   const kill: Fault = ["kills", async () => {
-    const n = any();
-    await processes.kill(n);
+    const service = any();
+    await service.kill();
     await pause(random.below(DOWN_MS));
     await startAgain(processes);
-    return processes.roleOf(n);
+    return service.roles;
   }];
   const stop: Fault = ["pauses", async () => {
-    const n = any();
-    processes.signal(n, "SIGSTOP");
+    await startAgain(processes);
+    const service = any();
+    service.pause();
     await pause(random.below(PAUSE_MS));
-    processes.signal(n, "SIGCONT");
-    return processes.roleOf(n);
+    service.resume();
+    return service.roles;
   }];
   const killAll: Fault = ["killsOfAll", async () => {
     await processes.killAll();
@@ -96,7 +99,7 @@ interface Placement {
 }
 
 export function faultsOfCitus(
-  citus: Citus,
+  citus: CitusCluster,
   database: string,
   random: Random,
 ): Fault[] {
@@ -143,7 +146,7 @@ export function faultsOfCitus(
 
 /** Returns what happened; a move may fail because of an earlier fault. */
 async function onCoordinator(
-  citus: Citus,
+  citus: CitusCluster,
   database: string,
   doing: (ask: <T>(text: string) => Promise<T[]>) => Promise<string>,
 ): Promise<string> {

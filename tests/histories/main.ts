@@ -4,8 +4,10 @@
  * processes and servers fail; then the judge reads what the clients saw.
  */
 import type { Role } from "../../src/config.ts";
-import { Cluster as Processes } from "../processes/cluster.ts";
-import { Cluster as Citus } from "../spread/cluster.ts";
+import { CitusCluster } from "../processes/citus_cluster.ts";
+import { Processes } from "../processes/processes.ts";
+import { PostgresStore } from "../processes/store.ts";
+import { pause } from "../support/clock.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { Random, seedFrom } from "../support/random.ts";
 import { followPages, type Run, SellerClients } from "./clients.ts";
@@ -17,7 +19,7 @@ import {
   makeFaults,
 } from "./faults.ts";
 import { judge, printed, readLines } from "./judge.ts";
-import { pause, Recorder, recordingSink } from "./recorder.ts";
+import { Recorder, recordingSink } from "./recorder.ts";
 
 const ROLES: readonly Role[] = ["api", "api", "api", "webhooks", "webhooks"];
 const SELLERS = 4;
@@ -36,7 +38,12 @@ await using stack = new AsyncDisposableStack();
 const random = new Random(seed);
 const { url, faults, shards } = await database();
 const names = Array.from({ length: SELLERS }, (_, n) => `s${n + 1}`);
-const processes = stack.use(await Processes.start(url, ROLES, names, shards));
+const processes = stack.use(
+  await Processes.start(await PostgresStore.open(url, shards), {
+    roles: ROLES,
+    sellers: names,
+  }),
+);
 const recorder = stack.use(new Recorder(processes, path));
 const sink = stack.use(recordingSink(recorder));
 const run: Run = { restMs: REST_MS, isOver: false, isAbandoned: false };
@@ -107,7 +114,7 @@ async function database(): Promise<{
     const url = await server.database();
     return { url, faults: faultsOfPostgres(server, random) };
   }
-  const citus = await Citus.start();
+  const citus = await CitusCluster.start();
   if (citus === null) throw new Error("there is no ../shared/citus");
   stack.use(citus);
   const name = "histories";

@@ -1,5 +1,7 @@
 /** Sends requests to the service, and writes down what its clients see. */
-import { type Cluster, OPERATOR } from "../processes/cluster.ts";
+import type { Processes } from "../processes/processes.ts";
+import { OPERATOR } from "../processes/service.ts";
+import { pause } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
 import {
   type Answer,
@@ -35,14 +37,14 @@ export interface Who {
 type Body = any;
 
 export class Recorder implements Disposable {
-  readonly #cluster: Cluster;
+  readonly #processes: Processes;
   readonly #file: Deno.FsFile;
   #operations = 0;
   /** Lines that are not written yet. */
   #lines: string[] = [];
 
-  constructor(cluster: Cluster, path: string) {
-    this.#cluster = cluster;
+  constructor(processes: Processes, path: string) {
+    this.#processes = processes;
     this.#file = Deno.openSync(path, {
       write: true,
       create: true,
@@ -89,7 +91,7 @@ export class Recorder implements Disposable {
    */
   async attempt(n: number, request: Request): Promise<Answer | null> {
     let url: string | null;
-    while ((url = this.#cluster.nextUrl()) === null) await pause(AGAIN_MS);
+    while ((url = this.#processes.nextUrl()) === null) await pause(AGAIN_MS);
     let response: Response;
     let text: string;
     try {
@@ -196,7 +198,3 @@ export function recordingSink(recorder: Recorder): WebhookSink {
   });
 }
 const seen = new Set<string>();
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
-}

@@ -40,7 +40,14 @@ Deno.test("the test of a source file is at the mirrored path", () => {
   assertEquals(astray, []);
 });
 
-const OF_PROCESSES = ["abuse", "crash", "faults", "soak", "spread"];
+const OF_PROCESSES = [
+  "abuse",
+  "crash",
+  "faults",
+  "histories",
+  "soak",
+  "spread",
+];
 
 Deno.test("the tests with real processes share only processes/ and support/", () => {
   const wrong = [...OF_PROCESSES, "processes"].flatMap((folder) =>
