@@ -1,7 +1,7 @@
 /** The clients of one seller: what they send, and which lists they follow. */
 import { pause } from "../support/clock.ts";
 import type { Random } from "../support/random.ts";
-import { type Entry, type Field, type Input, type Write } from "./history.ts";
+import type { Entry, Field, Input, Write } from "./history.ts";
 import type { Recorder, Request } from "./recorder.ts";
 
 /** A group is left after this many operations, or so many unknown outcomes. */

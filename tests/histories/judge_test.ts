@@ -5,14 +5,7 @@
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Random } from "../support/random.ts";
-import {
-  type Answer,
-  type Fields,
-  type Gone,
-  type Input,
-  type Line,
-  type Shown,
-} from "./history.ts";
+import type { Answer, Fields, Gone, Input, Line, Shown } from "./history.ts";
 import { judge } from "./judge.ts";
 
 const SKU = "s1-g0-0";

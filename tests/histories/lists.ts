@@ -2,7 +2,7 @@
  * What the handbook promises of lists that clients follow with a cursor: the
  * operator's feed, a seller's products, and events with their deliveries.
  */
-import { type Gone, type Operation, type Shown } from "./history.ts";
+import type { Gone, Operation, Shown } from "./history.ts";
 import type { GroupCall } from "./model.ts";
 
 type Listed = Shown | Gone;

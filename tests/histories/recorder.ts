@@ -3,13 +3,7 @@ import type { Processes } from "../processes/processes.ts";
 import { OPERATOR } from "../processes/service.ts";
 import { pause } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
-import {
-  type Answer,
-  type Gone,
-  type Input,
-  type Line,
-  type Shown,
-} from "./history.ts";
+import type { Answer, Gone, Input, Line, Shown } from "./history.ts";
 
 /** How long a client waits for an answer. */
 const ANSWER_MS = 6_000;
