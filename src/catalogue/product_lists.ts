@@ -162,7 +162,7 @@ async function valueAt(
   return row?.value ?? null;
 }
 
-/** A part of an index. */
+/** A range of an index. */
 interface Span {
   /** Null for its start. */
   after: string | null;

@@ -142,21 +142,21 @@ function tooMany({ column }: Rank): Error {
   }]);
 }
 
-/** The parts of a cursor: a place and its order, for which alone it is valid. */
-export function placeParts(
+/** The values of a cursor: a place, and the order in which it is valid. */
+export function placeValues(
   { column, descending }: Rank,
   { value, id }: RankedPlace,
 ): unknown {
   return [column, descending, value, id];
 }
 
-/** The place with these parts; null: they are none of this order. */
-export function placeOfParts(
+/** The place with these values; null if they are not a place of this order. */
+export function placeOfValues(
   { column, descending }: Rank,
-  parts: unknown,
+  values: unknown,
 ): RankedPlace | null {
-  if (!Array.isArray(parts)) return null;
-  const [ofColumn, isDescending, value, id] = parts;
+  if (!Array.isArray(values)) return null;
+  const [ofColumn, isDescending, value, id] = values;
   const isValue = column === "title" || column === "price"
     ? typeof value === "string"
     : Number.isSafeInteger(value) || value === null;

@@ -124,7 +124,7 @@ function parameterRows(endpoint: Endpoint): string[][] {
   return [...segments, ...others];
 }
 
-function answerParts({ answers, example: own }: Endpoint): string[] {
+function answerTexts({ answers, example: own }: Endpoint): string[] {
   if (answers === null) return ["Answered with 204 and no body."];
   if ("type" in answers) {
     return [`Answered as ${mediaTypes(answers).map(code).join(" or ")}.`];
@@ -148,7 +148,7 @@ function section(endpoint: Endpoint): string {
     table(["parameter", "meaning"], parameterRows(endpoint)),
     sends === undefined ? "" : example("Request body", sends.example),
     sendsImage ? `The request body is an image: ${imageTypes("or")}.` : "",
-    ...answerParts(endpoint),
+    ...answerTexts(endpoint),
     `[Errors](errors.md#statuses-and-codes): ${errors}`,
   ].filter((part) => part !== "").join("\n\n");
 }

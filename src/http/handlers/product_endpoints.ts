@@ -12,8 +12,8 @@ import {
   shownImages,
 } from "../../catalogue/product_lists.ts";
 import {
-  placeOfParts,
-  placeParts,
+  placeOfValues,
+  placeValues,
   type Rank,
   RANKED_PRODUCTS,
   type RankedPlace,
@@ -163,8 +163,8 @@ async function listByRank(
   rank: Rank,
 ): Promise<Reply<"products">> {
   const cursor = jsonCursor<RankedPlace>({
-    toJson: (place) => placeParts(rank, place),
-    fromJson: (parts) => placeOfParts(rank, parts),
+    toJson: (place) => placeValues(rank, place),
+    fromJson: (values) => placeOfValues(rank, values),
   });
   const after = reader.cursor(cursor);
   const limit = reader.limit();

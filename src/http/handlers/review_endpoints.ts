@@ -107,20 +107,20 @@ export const listReviews = endpoint({
   };
 });
 
-/** A part of a list of reviewed products. */
-interface Part {
+/** Reviewed products that were read at once. */
+interface ReviewedRows {
   found: readonly OwnedProduct[];
-  /** The most products that the part may have. */
+  /** The most products of this read. */
   count: number;
   /** Whether contacts are whole, as operators see them. */
   whole: boolean;
 }
 
-/** A step of a list of reviewed products, with what they refer to. */
+/** Entries of a list of reviewed products, with their images and contacts. */
 async function stepOf<V>(
   { deps, publicUrl }: Services,
   sql: Sql,
-  { found, count, whole }: Part,
+  { found, count, whole }: ReviewedRows,
   nodeOf: (found: OwnedProduct, shown: Shown) => V,
 ) {
   const now = deps.clock.now();
