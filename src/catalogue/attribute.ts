@@ -56,7 +56,7 @@ import {
   Suggestions,
 } from "./category_rules.ts";
 import { findList } from "./category_rows.ts";
-import { contactNamesIn, resolveContacts } from "./contact.ts";
+import { contactNamesIn, namesContact, resolveContacts } from "./contact.ts";
 import { findContacts } from "./contact_rows.ts";
 import { SYNTAX } from "./document_syntax.ts";
 import { priceJumpProblem } from "./price_jump.ts";
@@ -128,17 +128,15 @@ async function writeUpdate(
   };
   return await db.of(seller.no).write(async (tx) => {
     const current = await lockGroup(tx, seller.no, skuOrId, group);
-    const used = await findKeyUse(tx, seller, use);
+    const used = use && await findKeyUse(tx, seller, use);
     if (used !== null) return REPEATED;
     if (current === null) throw notFound("product");
     if ("problem" in read) throw invalid(current, read.problem);
     if (read.expected !== null) refuseUnexpected(current, read.expected);
-    const { patch, unknown } = await withContacts(
-      tx,
-      seller,
-      patchOf(read, current),
-      current,
-    );
+    const named = patchOf(read, current);
+    const { patch, unknown } = namesContact(attribute)
+      ? await withContacts(tx, seller, named, current)
+      : { patch: named, unknown: [] };
     const { fields, problems } = applyPatch(current, patch, tx.now());
     if (unknown.length + problems.length > 0) {
       throw invalid(current, ...unknown, ...problems);

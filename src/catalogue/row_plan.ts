@@ -126,19 +126,12 @@ function planRow(
   const changed = former === undefined
     ? null
     : changedSinceCheck(current, former);
-  const isExpected = row.expected.some(({ field }) => field === "price");
-  const jump = current === null || isExpected
+  const jump = current === null || expectsPrice(row)
     ? null
     : priceJumpProblem(current, fields, priceJump);
-  const found = [
-    ...problems,
-    ...unexpected,
-    ...beyond,
-    ...unknown,
-    changed,
-    jump,
-  ]
-    .filter((problem) => problem !== null);
+  const found = [...problems, ...unexpected, ...beyond, ...unknown];
+  if (changed !== null) found.push(changed);
+  if (jump !== null) found.push(jump);
   for (const detail of detailsOf(row, place, found)) {
     plan.problems.push(detail);
   }
@@ -164,6 +157,11 @@ function planRow(
     listsImages: row.patch.images !== undefined,
     takesSkuOf: reservation.takesSkuOf,
   });
+}
+
+/** Whether the row names the price that the product has to have now. */
+function expectsPrice({ expected }: DecodedProduct): boolean {
+  return expected.some(({ field }) => field === "price");
 }
 
 /**

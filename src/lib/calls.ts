@@ -19,3 +19,39 @@ export class Calls {
     while (this.size > 0) await Promise.allSettled(this.#calls);
   }
 }
+
+/**
+ * Like `Calls`, for many short calls: it counts them, which costs less than a
+ * set of their promises.
+ */
+export class CallCount {
+  #size = 0;
+  #waiting: (() => void)[] = [];
+
+  get size(): number {
+    return this.#size;
+  }
+
+  begin(): void {
+    this.#size++;
+  }
+
+  /** Ends one call that has begun. */
+  end(): void {
+    this.#size--;
+    if (this.#size > 0 || this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Resolves when no call is in progress. */
+  async ended(): Promise<void> {
+    while (this.size > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      // bounded: one for each caller that waits for the end
+      this.#waiting.push(resolve);
+      await promise;
+    }
+  }
+}

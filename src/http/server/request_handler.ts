@@ -8,7 +8,7 @@
 import { outageOf } from "../../database/db.ts";
 import type { LogFields } from "../../deps.ts";
 import { describeRequest, failRequest } from "../../lib/tracing.ts";
-import { Calls } from "../../lib/calls.ts";
+import { CallCount } from "../../lib/calls.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 import { checkActive, KeyRefused } from "../../sellers/access.ts";
@@ -70,7 +70,7 @@ export class RequestHandler {
   readonly #admission: Admission;
   readonly #sender: BodySender;
   readonly #state: ServerState;
-  readonly #handling = new Calls();
+  readonly #handling = new CallCount();
 
   /** `stopping` ends requests that wait or stream. */
   constructor(
@@ -115,22 +115,23 @@ export class RequestHandler {
   }
 
   /** Answers a request; never rejects. */
-  handle(request: Request, origin: Origin): Promise<Response> {
-    return this.#handling.add(this.#handle(request, origin));
-  }
-
-  async #handle(request: Request, origin: Origin): Promise<Response> {
+  async handle(request: Request, origin: Origin): Promise<Response> {
     using exchange = new Exchange(
       this.#services,
       this.#state,
       request,
       origin,
     );
-    const response = await this.#respond(exchange);
-    await this.#services.deps.maybe?.("answer ready");
-    return request.method === "HEAD"
-      ? withoutBody(response, exchange.sent)
-      : response;
+    this.#handling.begin();
+    try {
+      const response = await this.#respond(exchange);
+      await this.#services.deps.maybe?.("answer ready");
+      return request.method === "HEAD"
+        ? withoutBody(response, exchange.sent)
+        : response;
+    } finally {
+      this.#handling.end();
+    }
   }
 
   async #respond(exchange: Exchange): Promise<Response> {
