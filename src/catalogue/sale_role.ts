@@ -6,9 +6,9 @@
  * not needed, because nothing happens outside of the database.
  *
  * Each second the role looks for sellers with due steps, a few sellers at a time.
- * It records one portion of each seller found in turn. After each portion it pauses as
- * long as the portion took. So 100,000 sales of one seller neither take the
- * processor from requests nor delay the sales of other sellers.
+ * It records one portion of each seller found in turn. After each portion it
+ * pauses half as long as the portion took. So 100,000 sales of one seller neither
+ * take the processor from requests nor delay the sales of other sellers.
  */
 import type { Db, WriteOptions } from "../database/db.ts";
 import {
@@ -30,6 +30,8 @@ import {
 
 /** The pause from the beginning of a search to the next one. */
 const SEARCH_MS = SECOND_MS;
+/** The pause after a portion, as a share of the time that it took. */
+const PAUSE_SHARE = 0.5;
 /** Sellers of one read. */
 const SELLERS_AT_ONCE = 250;
 
@@ -150,7 +152,8 @@ export class SaleRole implements BackgroundRole {
         this.#working--;
       }
       const took = deps.clock.monotonic() - begun;
-      if (took > 0) await pause(deps.clock, took, this.#stopping.signal);
+      if (took === 0) continue;
+      await pause(deps.clock, took * PAUSE_SHARE, this.#stopping.signal);
     }
   }
 }

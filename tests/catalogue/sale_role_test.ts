@@ -158,3 +158,28 @@ bothEngines.test("many sales of one seller do not delay those of another", async
     `${first - STEPS_AT_ONCE}`,
   ]);
 });
+
+Deno.test("after each portion the role pauses half as long as the portion took", async () => {
+  const time = { now: START };
+  let late = 0;
+  const pauses: number[] = [];
+  const deps = depsAt(time, (name) => {
+    if (name === "sale steps recorded") late += 50_000;
+    return Promise.resolve();
+  });
+  const clock = {
+    ...deps.clock!,
+    monotonic: () => systemClock.monotonic() + late,
+    after: (ms: number, fn: () => void) => {
+      if (ms < 25_000 || ms >= 29_000) return systemClock.after(ms, fn);
+      pauses.push(ms);
+      return systemClock.after(0, fn);
+    },
+  };
+  await using app = await boot({ deps: { ...deps, clock }, config });
+  await app.upload(product("A", SALE));
+  time.now = FROM;
+  await allRecorded(app, FROM);
+  await until(() => Promise.resolve(pauses.length > 0), "the pause");
+  assertEquals(pauses.length, 1);
+});
