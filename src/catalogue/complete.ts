@@ -1,9 +1,9 @@
 /**
  * `complete=quantity`: products in stock (with a quantity above 0) that are
- * missing in a document are set to quantity 0. The search runs before the write, over ranges of the primary
- * key, and lets other work run between two ranges. The write locks the products
- * found and checks them again. A product that gets a quantity meanwhile keeps it,
- * as if that had happened after the request.
+ * missing in a document are set to quantity 0. The search runs before the write,
+ * over ranges of the primary key, and lets other work run between two ranges.
+ * The write locks the products found and checks them again. A product that gets
+ * a quantity meanwhile keeps it, as if it had got it after the request.
  */
 import { LIMIT } from "../database/db.ts";
 import type { Services } from "../services.ts";

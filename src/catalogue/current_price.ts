@@ -1,7 +1,7 @@
 /**
  * The current price of a product: the price of its sale while the sale is on,
- * otherwise its own price. A sale has two steps, its beginning and its end. Each
- * is a change of the current price at its planned time.
+ * otherwise its own price. A sale has two steps, its beginning and its end.
+ * Each is a change of the current price at its planned time.
  */
 import type { ProductFields } from "./fields.ts";
 import {

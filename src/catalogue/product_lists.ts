@@ -73,9 +73,9 @@ export const GTIN_ROWS = 5_000;
 
 /**
  * The seller's products after `after` that match the filter, in the order of an
- * index; changes of products do not affect the order of creation. With a filter the list ends after
- * `SCAN_ROWS` rows, with a GTIN after `GTIN_ROWS` rows, so it may contain few
- * products or none although more follow.
+ * index; changes of products do not affect the order of creation. With a filter
+ * the list ends after `SCAN_ROWS` rows, with a GTIN after `GTIN_ROWS` rows, so it
+ * may contain few products or none although more follow.
  */
 export async function listProducts(
   sql: Sql,

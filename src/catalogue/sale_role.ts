@@ -5,10 +5,11 @@
  * that became due while no process ran are found at the next start. Leases are
  * not needed, because nothing happens outside of the database.
  *
- * Each second the role looks for sellers with due steps, a few sellers at a time.
- * It records one portion of each seller found in turn. After each portion it
- * pauses half as long as the portion took. So 100,000 sales of one seller neither
- * take the processor from requests nor delay the sales of other sellers.
+ * Each second the role searches for sellers with due steps, some sellers at a
+ * time. Then it records one portion of steps for each seller found, in turn, and
+ * after each portion pauses half as long as the portion took. So 100,000 sales of
+ * one seller neither take the processor from requests nor delay the sales of
+ * other sellers.
  */
 import type { Db, WriteOptions } from "../database/db.ts";
 import {

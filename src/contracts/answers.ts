@@ -392,7 +392,10 @@ const CONTACT = named(
   ...CONTACT_ELEMENTS,
 );
 
-/** A contact that was stored, changed or deleted; a deleted one is only named. */
+/**
+ * A contact that was stored, changed or deleted. A deleted one has only its id,
+ * seller, name and time of deletion.
+ */
 const CONTACT_CHANGE: Shape<XmlNode> = {
   type: "contact_change",
   attributes: {

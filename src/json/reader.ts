@@ -230,8 +230,8 @@ class JsonReader extends JsonTokens {
   }
 
   /**
-   * Reports a single value that was sent instead of an array of elements; returns
-   * whether it did.
+   * Reports a single value that was sent instead of an array of elements.
+   * Returns whether it did.
    */
   #reportSingleValue(child: Child, kind: Kind, line: number): boolean {
     const isInArray = this.frame?.isArray ?? false;
