@@ -137,11 +137,15 @@ function listedTwice(operations: readonly Operation[]): string[] {
     const ids = pages.flatMap(({ answer }) =>
       answer!.products!.map(({ id }) => id)
     );
-    const twice = ids.filter((id, n) => ids.indexOf(id) !== n);
-    return twice.map((id) =>
+    return twiceIn(ids).map((id) =>
       `${pages[0].client} found the product ${id} twice in one walk`
     );
   });
+}
+
+function twiceIn(all: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return all.filter((one) => seen.size === seen.add(one).size);
 }
 
 /** All products at the end, as the last complete list of each seller has them. */
@@ -166,7 +170,7 @@ export function judgeCopies(
   writes: Writes,
   isOneServer: boolean,
 ): string[] {
-  const wrong = listedTwice(operations);
+  const wrong = [...listedTwice(operations), ...brokenCursors(operations)];
   const expected = productsInTheEnd(operations);
   const sellerOf = new Map(
     [...writes].map(([sku, [{ seller }]]) => [sku, seller]),
@@ -193,7 +197,6 @@ export function judgeCopies(
         wrong.push(...disorderIn(client, pages, writes, isOneServer));
       }
     }
-    if (f === "feed") wrong.push(...brokenCursors(operations));
   }
   return wrong;
 }
@@ -323,7 +326,6 @@ export function judgeEvents(operations: readonly Operation[]): string[] {
   for (const [reference, { outcome, answer }] of sent) {
     if (outcome === "ok") isOther(reference, answer!.id!);
   }
-  const listed = new Map<string, Operation[]>();
   for (const [client, pages] of pagesOf(operations, "events")) {
     const seen: string[] = [];
     let newest = { at: -1, reference: "" };
@@ -350,15 +352,11 @@ export function judgeEvents(operations: readonly Operation[]): string[] {
       }
     }
     const once = new Set(seen);
-    if (once.size < seen.length) {
-      const twice = seen.filter((one, n) => seen.indexOf(one) !== n);
-      wrong.push(`${client} read ${twice} twice`);
-    }
+    for (const one of twiceIn(seen)) wrong.push(`${client} read ${one} twice`);
     for (const [reference, { seller, outcome }] of sent) {
       if (seller !== pages[0].seller || outcome !== "ok") continue;
       if (!once.has(reference)) wrong.push(`${client} never read ${reference}`);
     }
-    listed.set(client, pages);
   }
   return [...wrong, ...judgeDeliveries(operations, sent, isOther)];
 }
