@@ -159,7 +159,7 @@ function planRow(
   });
 }
 
-/** Whether the row names the price that the product has to have now. */
+/** Whether the row has an expected price. */
 function expectsPrice({ expected }: DecodedProduct): boolean {
   return expected.some(({ field }) => field === "price");
 }

@@ -71,9 +71,9 @@ const RECORD = `UPDATE products SET change_no = ?, updated_at = ?, ${
 } WHERE seller_no = ? AND id = ?`;
 
 /**
- * The most products of one write. The writes of others wait until it ends, some
- * milliseconds; but each write ends with a flush to disk, so that smaller ones take
- * longer in all.
+ * The most products of one write. Other writes wait some milliseconds until it
+ * ends. Smaller writes would take longer in all, because each ends with a flush
+ * to disk.
  */
 export const STEPS_AT_ONCE = 250;
 

@@ -309,8 +309,8 @@ export function imagePath(file: StoredFile): string {
 }
 
 /**
- * A URL whose path ends with that of an image file. Its query or fragment has
- * no meaning: the path is that of the bytes.
+ * A URL whose path ends with the path of an image file. A query or fragment is
+ * ignored, because that path determines the bytes.
  */
 export interface ImageAddress {
   /** What precedes the path; "" if it is the path alone. */

@@ -119,7 +119,7 @@ export async function* sweepImportDocuments(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const by = deps.clock.now() - CHECKED_KEPT_MS;
-  // A write would take the lock once a second although nothing is left.
+  // Reads first, because a write would take the lock each second for nothing.
   if (!await db.read((sql) => hasUnneeded(sql, by), { single: true })) return;
   const old = {
     table: "imports",

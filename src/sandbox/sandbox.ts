@@ -110,7 +110,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     page: {
       ...keys,
-      // Made for each visit of the page, because their sales have times.
+      // Made for each visit of the page, because the times of sales follow `now`.
       get samples() {
         return samples(`${loopback}/images`, deps.clock.now());
       },

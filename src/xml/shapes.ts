@@ -222,7 +222,7 @@ export function readOnly<N extends string>(
   return maybe(name, ANY, READ_ONLY);
 }
 
-/** The name in a document whose path has the same name. */
+/** A `<name>` that, if it is sent, must equal the name in the path. */
 export const NAME_OF_PATH = maybe(
   "name",
   STRING,

@@ -464,8 +464,8 @@ function shortened(entries: readonly string[]): string {
 }
 
 /**
- * The most characters of a value, such as a time, in a column of the preview
- * that is as wide as its values: all such columns fit on a screen.
+ * A column of the preview is as wide as its values, such as times, if they have
+ * at most this many characters. So all such columns fit on a screen.
  */
 const NARROW = 24;
 

@@ -16,8 +16,8 @@ export interface Sandbox {
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 /**
- * A sample as if it were made now: the service made it for the visit, and the
- * end of a sale must not be past.
+ * A sample as a file. Its times are moved by the time since the page was loaded,
+ * because the end of a sale must not be past.
  */
 export function sampleFile(
   { name, xml }: Sandbox["samples"][number],
