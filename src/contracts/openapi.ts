@@ -122,6 +122,20 @@ function plainSchema(
 /** Schemas of JSON; those of XML are in the XSD. */
 class Components {
   readonly schemas: Record<string, Json> = {};
+  readonly responses: Record<string, Json> = {};
+  readonly #names = new Map<string, string>();
+
+  /** A response that operations share; responses of one name may differ. */
+  response(name: string, response: Json): Json {
+    const text = JSON.stringify(response);
+    const known = this.#names.get(text);
+    if (known !== undefined) return { $ref: `#/components/responses/${known}` };
+    let free = name;
+    for (let n = 2; free in this.responses; n++) free = `${name}_${n}`;
+    this.#names.set(text, free);
+    this.responses[free] = response;
+    return { $ref: `#/components/responses/${free}` };
+  }
 
   /** `name`: the element's name. */
   shape(shape: Shape, name = ""): Json {
@@ -211,8 +225,8 @@ class Components {
  */
 function inBothFormats(schema: Json, json: Json, xml: Json): Json {
   return {
-    [JSON_TYPE]: { schema, examples: json },
-    [XML]: { schema: { type: "string", contentMediaType: XML }, examples: xml },
+    [JSON_TYPE]: { schema, ...json },
+    [XML]: { schema: { type: "string", contentMediaType: XML }, ...xml },
   };
 }
 
@@ -377,13 +391,14 @@ function answerSchema(
   });
 }
 
+/** The member `examples`, if there are any. */
 function examples<N extends string>(
   names: readonly N[],
   valueOf: (name: N) => unknown,
 ): Json {
-  return Object.fromEntries(
-    names.map((name) => [name, { value: valueOf(name) }]),
-  );
+  if (names.length === 0) return {};
+  const values = names.map((name) => [name, { value: valueOf(name) }]);
+  return { examples: Object.fromEntries(values) };
 }
 
 function failures(endpoint: Endpoint, components: Components): Json {
@@ -394,26 +409,37 @@ function failures(endpoint: Endpoint, components: Components): Json {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [`${status}`, {
-      description: codes.join(", "),
-      headers: headers(
-        endpoint,
-        ...(RETRY_AFTER_STATUSES.includes(status) ? ["Retry-After"] : []),
-      ),
-      content: inBothFormats(
-        answerSchema(
-          status === 503 && endpoint.isProbe ? ["health", "error"] : ["error"],
-          components,
+    [...byStatus].map(([status, codes]) => [
+      `${status}`,
+      components.response(codes.join("_or_"), {
+        description: codes.join(", "),
+        headers: headers(
+          endpoint,
+          ...(RETRY_AFTER_STATUSES.includes(status) ? ["Retry-After"] : []),
         ),
-        examples(
-          ["error"],
-          () => asJson(ANSWER_EXAMPLES.error, { content: ANSWERS.error }),
+        content: inBothFormats(
+          answerSchema(
+            status === 503 && endpoint.isProbe
+              ? ["health", "error"]
+              : ["error"],
+            components,
+          ),
+          examples(
+            status === EXAMPLE_STATUS ? ["error"] : [],
+            () => asJson(ANSWER_EXAMPLES.error, { content: ANSWERS.error }),
+          ),
+          examples(
+            status === EXAMPLE_STATUS ? ["error"] : [],
+            () => ANSWER_EXAMPLES.error,
+          ),
         ),
-        examples(["error"], () => ANSWER_EXAMPLES.error),
-      ),
-    }]),
+      }),
+    ]),
   );
 }
+
+/** The status of the example of an error. */
+const EXAMPLE_STATUS = 422;
 
 /** Statuses whose answers have a Retry-After. */
 const RETRY_AFTER_STATUSES = [409, 429, 503];
@@ -606,6 +632,7 @@ export function openApi(
         },
       },
       schemas: components.schemas,
+      responses: components.responses,
     },
   });
 }

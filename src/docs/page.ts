@@ -48,7 +48,7 @@ export function contentsText(reference: readonly Titled[]): string {
     "XML or JSON over HTTP, and are told of orders by webhooks.\n\n" +
     "The chapters explain and have examples; the API reference has every " +
     "request with its parameters and answers. [OpenAPI 3.1](/openapi.json), " +
-    `of 1 MB, has the same for programs.\n${parts.join("")}`;
+    `of 0.3 MB, has the same for programs.\n${parts.join("")}`;
 }
 
 /** Links to pages in Markdown. */
