@@ -61,6 +61,7 @@ export interface Call {
   body?: string;
 }
 
+/** Its data and keys stay when it is killed and started again. */
 export class Service implements AsyncDisposable {
   /** Its data. */
   readonly folder: string;

@@ -38,8 +38,8 @@ export interface Store extends AsyncDisposable {
 }
 
 /**
- * A data folder of one process. The file is open only during a read or write,
- * so that after a kill the next process is the first to open it.
+ * A data folder. Its file is open only during a read or write, so that after a
+ * kill the next process is the first to open it.
  */
 export class SqliteStore implements Store {
   readonly starts = 1;
