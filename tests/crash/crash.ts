@@ -11,8 +11,13 @@ import { endLeases, SqliteStore } from "../processes/store.ts";
 import { Traffic, type TrafficFigures } from "../processes/traffic.ts";
 import { pause } from "../support/clock.ts";
 
-/** The longest time between the start of the writers and the kill. */
+/**
+ * The longest time between the start of the writers, or in every second life
+ * their first answer, and the kill.
+ */
 const LIFE_MS = 500;
+/** A first answer takes longer on a busy machine. */
+const FIRST_MS = 10_000;
 /** The longest time between the start of the program and an early kill. */
 const START_MS = 600;
 /** Kinds of images; a kill finds slow ones in progress. */
@@ -64,6 +69,7 @@ export async function crash(options: CrashOptions): Promise<TrafficFigures> {
         sometimes("killed while starting");
       } else {
         await look();
+        if (random.below(2) === 0) await traffic.answered(FIRST_MS);
         await pause(random.below(LIFE_MS));
         await traffic.answered(ANSWERED_MS);
         await service.kill();
