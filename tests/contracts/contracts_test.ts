@@ -570,6 +570,30 @@ bothForms.test("openapi.json is valid OpenAPI 3.1 and describes every endpoint",
   }
 });
 
+type Responses = Record<string, { $ref?: string }>;
+
+Deno.test("openapi.json has each failure once, and an example where it fits", () => {
+  const { paths, components } = JSON.parse(openApi(ENDPOINTS, "1.0.0"));
+  const methods = Object.values(paths).flatMap((path) =>
+    Object.values(path as Record<string, { responses: Responses }>)
+  );
+  const failures = methods.flatMap(({ responses }) =>
+    Object.entries(responses).filter(([status]) => Number(status) >= 400)
+  );
+  assert(failures.length > 400, `${failures.length}`);
+  const names = new Set<string>();
+  for (const [status, { $ref = "" }] of failures) {
+    const name = $ref.replace("#/components/responses/", "");
+    names.add(name);
+    const { examples } = components.responses[name].content["application/json"];
+    assertEquals(examples !== undefined, status === "422", name);
+  }
+  assertEquals([...names].sort(), Object.keys(components.responses).sort());
+  const texts = Object.values(components.responses)
+    .map((response) => JSON.stringify(response));
+  assertEquals(new Set(texts).size, texts.length);
+});
+
 Deno.test("openapi.json names both forms of the documents to correct", async () => {
   await using app = await boot();
   const { paths } = JSON.parse((await app.call("/openapi.json")).text);
