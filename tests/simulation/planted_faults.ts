@@ -1048,6 +1048,18 @@ function namesInDocument(`,
       `  return next === sale.until || now >= sale.from ? "on" : "planned";`,
     to: `  return next === sale.until ? "on" : "planned";`,
   },
+  {
+    name: "sales: an undo brings a sale back in another currency",
+    file: "catalogue/undo_plan.ts",
+    from: "    if (currency === next) return;",
+    to: "    if (currency !== undefined) return;",
+  },
+  {
+    name: "sales: a sale that is on gets another currency",
+    file: "catalogue/sale.ts",
+    from: "current !== null && currency !== current.currency) {",
+    to: 'current !== null && currency === "") {',
+  },
   // Contacts, and thousands of uploads.
   {
     name: "contacts: a change stays at its former place in the operator's list",

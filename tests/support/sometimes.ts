@@ -112,6 +112,7 @@ const RUNS = {
       "a sale that is on",
       "a sale that is over",
       "a history with a sale",
+      "a sale in another currency is not taken back",
       "a file of the stock beside others",
       "a product that its category refuses",
       "a key ended under a wait",

@@ -158,9 +158,10 @@ const CONTACT: Readonly<Record<ContactStep, number>> = {
 };
 const REPEATED_SALES: Readonly<Record<RepeatedSaleStep, number>> = {
   "set": 5,
-  "end": 1,
-  "take back": 1,
-  "read": 5,
+  "end": 2,
+  "take back": 2,
+  "read": 4,
+  "exchange": 3,
 };
 const HISTORY: Readonly<Record<HistoryStep, number>> = {
   upload: 1,

@@ -1,6 +1,7 @@
 /**
  * Sales of one product, which begin and end by themselves while processes are
- * killed and clocks are set. Each begins and ends once, at its planned time.
+ * killed and clocks are set. Each begins and ends once, at its planned time. The
+ * price gets other currencies, in which a former sale does not come back.
  */
 import { child, textAt } from "../../support/app.ts";
 import { valueOf } from "../../support/read_out.ts";
@@ -10,13 +11,14 @@ import type { Actor, Scene } from "./actor.ts";
 import { detailsOf, type Reply } from "./answers.ts";
 import { hold } from "./broken_rule.ts";
 import { BULK } from "./catalogue_client.ts";
-import { pick } from "./choice.ts";
+import { chance, pick } from "./choice.ts";
 import type { Seller } from "./seller.ts";
 import { CLOCK_MOVES, type Trouble } from "./trouble.ts";
 import type { Stage } from "./stage.ts";
 
 const ATTRIBUTES = "/seller_api/bulk_attributes";
 const PRICE = 100;
+const CURRENCIES = ["SEK", "EUR"];
 /** When a sale begins after its request; null: at once. */
 const BEGINS_MS = [null, 400, 3_000, 20_000, 180_000];
 const LASTS_MS = [1_500, 10_000, 120_000, 172_800_000];
@@ -34,7 +36,20 @@ interface Sale {
   askedAt: number;
 }
 
-export type RepeatedSaleStep = "set" | "end" | "take back" | "read";
+/** An upload that set or ended a sale, and what there was before it. */
+interface Upload {
+  id: string;
+  former: Sale | null | undefined;
+  currency: string;
+}
+
+export type RepeatedSaleStep =
+  | "set"
+  | "end"
+  | "take back"
+  | "read"
+  /** The price gets another currency, with or without another sale. */
+  | "exchange";
 
 export class RepeatedSaleClient implements Actor {
   readonly #scene: Scene;
@@ -46,8 +61,9 @@ export class RepeatedSaleClient implements Actor {
   readonly #planned = new Set<number>();
   /** The stored sale; undefined if it is not known. */
   #sale: Sale | null | undefined = null;
-  /** The upload that set it. */
-  #transaction: string | null = null;
+  /** The upload that set or ended it, unless it also set the price. */
+  #upload: Upload | null = null;
+  #currency = CURRENCIES[0];
 
   constructor(scene: Scene, seller: Seller, name: string) {
     this.#scene = scene;
@@ -60,6 +76,7 @@ export class RepeatedSaleClient implements Actor {
     if (kind === "set") await this.#set(random);
     else if (kind === "end") await this.#end(random);
     else if (kind === "take back") await this.#takeBack(random);
+    else if (kind === "exchange") await this.#exchange(random);
     else await this.#read(random);
   }
 
@@ -78,15 +95,16 @@ export class RepeatedSaleClient implements Actor {
   }
 
   async #make(random: Random): Promise<void> {
-    const fields = `<title>A sale</title><price currency="SEK">${PRICE}` +
-      "</price><quantity>1</quantity>";
-    const reply = await this.#upload(BULK, fields, random);
+    const fields = `<title>A sale</title>${priceIn(this.#currency)}` +
+      "<quantity>1</quantity>";
+    const reply = await this.#post(BULK, fields, random);
     if (reply === null) return;
     hold(reply.status === 200, "true", "a product is made", reply.text);
     this.#isMade = true;
   }
 
-  async #set(random: Random): Promise<void> {
+  /** Sets a sale, and with it the price if the currency is another one. */
+  async #set(random: Random, currency = this.#currency): Promise<void> {
     const { stage } = this.#scene;
     const begins = pick(random, BEGINS_MS);
     const now = stage.now();
@@ -98,11 +116,13 @@ export class RepeatedSaleClient implements Actor {
       : `<from>${new Date(from).toISOString()}</from>`;
     const askedAt = stage.scheduler.time;
     this.#planned.add(from).add(until);
-    const reply = await this.#upload(
+    const isExchange = currency !== this.#currency;
+    const reply = await this.#post(
       pick(random, [BULK, ATTRIBUTES]),
-      `<sale><price>${price}</price>${begin}<until>${
-        new Date(until).toISOString()
-      }</until></sale>`,
+      (isExchange ? priceIn(currency) : "") +
+        `<sale><price>${price}</price>${begin}<until>${
+          new Date(until).toISOString()
+        }</until></sale>`,
       random,
     );
     if (reply === null) return;
@@ -117,7 +137,8 @@ export class RepeatedSaleClient implements Actor {
       return;
     }
     hold(reply.status === 200, "true", "a sale is stored", reply.text);
-    this.#transaction = textAt(reply.xml!, "transaction_id");
+    this.#upload = isExchange ? null : this.#uploadOf(reply);
+    this.#currency = currency;
     if (begins !== null) {
       this.#sale = { price, from, until, askedAt };
       return;
@@ -132,25 +153,94 @@ export class RepeatedSaleClient implements Actor {
     this.#sale = { price, from: begun, until, askedAt };
   }
 
-  async #end(random: Random): Promise<void> {
-    const reply = await this.#upload(ATTRIBUTES, "<sale/>", random);
+  /** Ends the sale, and sets the price if the currency is another one. */
+  async #end(random: Random, currency = this.#currency): Promise<void> {
+    const isExchange = currency !== this.#currency;
+    const fields = `${isExchange ? priceIn(currency) : ""}<sale/>`;
+    const reply = await this.#post(ATTRIBUTES, fields, random);
     if (reply === null) return;
     hold(reply.status === 200, "true", "a sale is ended", reply.text);
+    const isUndone = !isExchange && this.#sale !== null;
+    this.#upload = isUndone ? this.#uploadOf(reply) : null;
+    this.#currency = currency;
     this.#sale = null;
-    this.#transaction = null;
   }
 
-  /** Undoes the upload that set the sale; the former sale may be back. */
+  /** The upload that is answered; read before its effects are noted. */
+  #uploadOf(reply: Reply): Upload {
+    const id = textAt(reply.xml!, "transaction_id");
+    return { id, former: this.#sale, currency: this.#currency };
+  }
+
+  /**
+   * Sets the price in another currency, with another sale, without any, or
+   * alone: then it is refused while the sale is planned or on.
+   */
+  async #exchange(random: Random): Promise<void> {
+    const { stage, trouble } = this.#scene;
+    const currency = CURRENCIES.find((one) => one !== this.#currency)!;
+    const way = pick(random, ["alone", "alone", "with a sale", "without"]);
+    if (way === "with a sale") return await this.#set(random, currency);
+    if (way === "without") return await this.#end(random, currency);
+    const sale = this.#sale;
+    const before = stage.now();
+    const reply = await this.#post(ATTRIBUTES, priceIn(currency), random);
+    if (reply === null) return;
+    const after = stage.now();
+    const isRefused = reply.status === 422;
+    if (isRefused) {
+      const told = detailsOf(reply.xml!)
+        .map(({ field, code }) => `${field} ${code}`).join();
+      const words = "a currency is refused for the sale";
+      hold(told === "sale not_allowed", "true", words, reply.text);
+    } else {
+      hold(reply.status === 200, "true", "a currency is set", reply.text);
+      this.#currency = currency;
+    }
+    if (!isRefused && chance(random, 0.7)) await this.#takeBack(random);
+    if (sale === undefined) return;
+    if (sale !== null && trouble.isKnown(CLOCK_MOVES, sale.askedAt)) return;
+    const isOver = (at: number) => sale === null || rankAt(sale, at) === 2;
+    hold(
+      isRefused ? !isOver(before) : isOver(after),
+      "true",
+      "a currency is refused while a sale is planned or on",
+      { sale, before, after, answer: reply.text },
+    );
+  }
+
+  /**
+   * Undoes the upload that set or ended the sale; the former sale is back,
+   * unless the price got another currency.
+   */
   async #takeBack(random: Random): Promise<void> {
-    if (this.#transaction === null) return;
-    const path = `${BULK}/${this.#transaction}/undo`;
+    if (this.#upload === null) return;
+    const { id, former, currency } = this.#upload;
+    const path = `${BULK}/${id}/undo`;
     const undone = await this.#send("POST", path, random);
     if (undone === null) return;
-    this.#transaction = null;
+    this.#upload = null;
     const { undoDays } = this.#scene.world.settings;
     if (undone.status === 422 && undoDays === 0) return;
     // After a jump of the clock it may be too old, or deleted.
     if (this.#scene.world.jumps && [404, 422].includes(undone.status)) return;
+    // There may have been no sale to end.
+    if (former === undefined && undone.status === 422) return;
+    if (former !== null && currency !== this.#currency) {
+      const told = undone.status === 422
+        ? detailsOf(undone.xml!).map(({ field, code }) => `${field} ${code}`)
+        : [];
+      hold(
+        told.join() === "sale changed_since" || former === undefined,
+        "true",
+        "a sale in another currency does not come back",
+        { former, answer: undone.text },
+      );
+      if (told.length > 0) {
+        sometimes("a sale in another currency is not taken back");
+        return;
+      }
+    }
     hold(undone.status === 200, "true", "a sale is taken back", undone.text);
     this.#sale = undefined;
   }
@@ -204,11 +294,13 @@ export class RepeatedSaleClient implements Actor {
     const changes = child(reply.xml!, "changes").children.toReversed()
       .map((one) => ({
         at: Date.parse(textAt(one, "at")),
-        from: textAt(one, "from"),
-        to: textAt(one, "to"),
+        from: `${textAt(one, "from")} ${
+          valueOf(one, "from_currency") ?? textAt(one, "currency")
+        }`,
+        to: `${textAt(one, "to")} ${textAt(one, "currency")}`,
         by: textAt(one, "by"),
       }));
-    let last = { at: 0, to: changes[0]?.from ?? `${PRICE}` };
+    let last = { at: 0, to: changes[0]?.from ?? `${PRICE} ${CURRENCIES[0]}` };
     for (const change of changes) {
       hold(
         change.from === last.to && change.at > last.at &&
@@ -231,9 +323,11 @@ export class RepeatedSaleClient implements Actor {
     if (steps.length > 1) sometimes("a history with a sale");
     const product = await this.#product(random);
     if (product === null) return;
-    const asked = valueOf(product, "current_price") ??
-      valueOf(product, "price");
-    hold(asked === last.to, "true", "the last price is asked", {
+    const asked =
+      product.children.find(({ name }) => name === "current_price") ??
+        child(product, "price");
+    const words = `${asked.text} ${asked.attributes.currency}`;
+    hold(words === last.to, "true", "the last price is asked", {
       changes,
       product: product.source,
     });
@@ -247,7 +341,7 @@ export class RepeatedSaleClient implements Actor {
     return child(reply.xml!, "product");
   }
 
-  #upload(path: string, fields: string, random: Random) {
+  #post(path: string, fields: string, random: Random) {
     const body =
       `<products><product><sku>${this.#sku}</sku>${fields}</product></products>`;
     return this.#send("POST", path, random, body);
@@ -271,6 +365,10 @@ export class RepeatedSaleClient implements Actor {
     const { reply } = await caller.send(this.#name, call, random, true);
     return seller.removed ? null : reply!;
   }
+}
+
+function priceIn(currency: string): string {
+  return `<price currency="${currency}">${PRICE}</price>`;
 }
 
 /** The index of the state at a time. */
