@@ -9,7 +9,7 @@ import {
 import { findList } from "../catalogue/category_rows.ts";
 import { COMMAND_LINE } from "../monitoring/audit.ts";
 import type { Db } from "../database/db.ts";
-import { plural } from "../lib/plural.ts";
+import { counted } from "../lib/plural.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { line, UsageError } from "./command.ts";
 import { databaseCommand } from "./database.ts";
@@ -54,8 +54,8 @@ async function put(
     0,
   );
   const done = flags["dry-run"] === undefined ? "stored" : "checked";
-  const categories = plural(list.categories.length, "category", "categories");
-  print(`${done}: ${categories}, ${plural(rules, "rule")}`);
+  const categories = counted(list.categories.length, "category", "categories");
+  print(`${done}: ${categories}, ${counted(rules, "rule")}`);
 }
 
 const OPEN_OF_JSON = "{".charCodeAt(0);

@@ -12,7 +12,7 @@ import { markDatabaseMoved } from "../database/moved_database.ts";
 import { databaseFile, makeDataFolder } from "../database/open.ts";
 import { openSqlite } from "../database/sqlite/engine.ts";
 import { identityOf } from "../database/sqlite/file.ts";
-import { plural } from "../lib/plural.ts";
+import { counted } from "../lib/plural.ts";
 import { isSqliteInUse, reopenSqlite } from "../database/sqlite/schema.ts";
 import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
@@ -94,7 +94,7 @@ async function copy(
 ): Promise<void> {
   try {
     await copyDatabase(source, target, (table, rows) => {
-      print(`copied: ${table}, ${plural(rows, "row")}`);
+      print(`copied: ${table}, ${counted(rows, "row")}`);
     });
   } catch (error) {
     if (error instanceof CopyRefused) throw new UsageError(error.message);
@@ -107,11 +107,11 @@ async function copy(
   }
   let rows = 0;
   await compareDatabases(source, target, (summary) => {
-    const compared = plural(summary.rows, "row");
+    const compared = counted(summary.rows, "row");
     print(`equal: ${summary.table}, ${compared}, ${summary.hash}`);
     rows += summary.rows;
   });
-  print(`FROM and TO hold the same ${plural(rows, "row")}`);
+  print(`FROM and TO hold the same ${counted(rows, "row")}`);
 }
 
 async function hasSellers(db: Db): Promise<boolean> {

@@ -5,7 +5,7 @@ import { imageStoreSettings, openImageStore } from "../images/storage/open.ts";
 import type { ImageStore } from "../images/storage/blob_store.ts";
 import { pruneImages } from "../images/retention.ts";
 import { verifyImages } from "../images/verify.ts";
-import { noun, plural } from "../lib/plural.ts";
+import { counted, noun } from "../lib/plural.ts";
 import type { Command } from "./command.ts";
 import { databaseCommand } from "./database.ts";
 import { imageStoreFlag } from "./flags.ts";
@@ -27,7 +27,7 @@ export const imageCommands: readonly Command[] = [
       const bad = report.missing.length + report.damaged.length;
       if (bad > 0) {
         throw new Error(
-          `${bad} of ${plural(report.checked, "image")} ` +
+          `${bad} of ${counted(report.checked, "image")} ` +
             `${noun(bad, "is", "are")} missing or damaged. The ` +
             "service checks 10,000 images a minute and fetches missing ones " +
             "again; remove a damaged file to have it fetched, too.",
@@ -49,8 +49,8 @@ export const imageCommands: readonly Command[] = [
       });
       for (const file of report.files) print(file);
       const verb = report.removed ? "removed" : "unused";
-      const files = plural(report.files.length, "file");
-      print(`${verb}: ${files}, ${plural(report.bytes, "byte")}`);
+      const files = counted(report.files.length, "file");
+      print(`${verb}: ${files}, ${counted(report.bytes, "byte")}`);
     },
   }),
 ];

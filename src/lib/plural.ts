@@ -4,6 +4,6 @@ export function noun(count: number, one: string, many = `${one}s`): string {
 }
 
 /** `1 file`, `2 files`. */
-export function plural(count: number, one: string, many?: string): string {
+export function counted(count: number, one: string, many?: string): string {
   return `${count} ${noun(count, one, many)}`;
 }
