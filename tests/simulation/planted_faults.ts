@@ -330,8 +330,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "upload: a product with an unexpected value is stored",
     file: "catalogue/row_plan.ts",
-    from: "    ...unexpected,\n",
-    to: "    ...problems.length > 0 ? unexpected : [],\n",
+    from: "...problems, ...unexpected, ...beyond,",
+    to: "...problems, ...problems.length > 0 ? unexpected : [], ...beyond,",
   },
   {
     name: "complete: products named by id count as missing",
