@@ -21,7 +21,7 @@ import { IMAGE_CODES } from "../../src/images/image.ts";
 import { describeForm } from "../../src/contracts/docs.ts";
 import type { Parameter } from "../../src/contracts/endpoint.ts";
 import { type CodeEntry, DETAIL_CODES, ERRORS } from "../../src/lib/errors.ts";
-import { plural } from "../../src/lib/plural.ts";
+import { counted } from "../../src/lib/plural.ts";
 import { listProducts } from "../../src/http/handlers/product_endpoints.ts";
 import { TRIGGER_EXAMPLES } from "../../src/webhooks/trigger.ts";
 
@@ -261,7 +261,7 @@ function boundOf({ kept }: SchemaTable): string {
   if ("as" in kept) return `as \`${kept.as}\``;
   const { age, about } = kept;
   const words = "days" in age
-    ? plural(age.days, "day")
+    ? counted(age.days, "day")
     : `\`${SETTINGS[age.setting].variable}\``;
   return about.replace("{age}", words);
 }
