@@ -80,4 +80,7 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [660000004, "a large picture was complete before its end"],
     [660000112, "a sale was taken back when its upload was deleted"],
     [655000198, "a check of health waited for many undos tenfold"],
+    [700000149, "other clients of a seller used up its limit of products"],
+    [700000650, "a file was left where the only seller was not removed"],
+    [703000312, "work on a cancelled import held its seller's slot"],
   ];
