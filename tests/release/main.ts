@@ -121,6 +121,9 @@ const { os, arch } = Deno.build;
 const binary = `${PROGRAM}-${VERSION}-${os}-${arch}`;
 await Deno.copyFile(`${source.path}/bin/${PROGRAM}`, `${folder}/${binary}`);
 await Deno.chmod(`${folder}/${binary}`, 0o755);
+// A runtime of another version of Deno, as in DENORT_BIN, cannot start it.
+const said = await run(`${folder}/${binary}`, ["--version"]);
+if (!said.includes(VERSION)) fail(`${binary} --version prints ${said}`);
 const bill = billOfMaterials(
   { name: PROGRAM, version: VERSION },
   await packagesOf(source.path),
