@@ -329,6 +329,10 @@ const RIGHT: Record<string, Story> = {
     .did({ f: "delete", sku: OTHER })
     .feed("2", "3", { id: `id-${OTHER}`, sku: OTHER, deleted: true })
     .feed("3", null).list(product({ title: "t2" })),
+  "a feed with a deleted product and its successor": story().upload()
+    .read({}).did({ f: "delete", sku: SKU }).upload()
+    .feed(null, "1", { id: `id-${SKU}`, sku: SKU, deleted: true })
+    .feed("1", "2", product({}, SKU, "new")).list(product({}, SKU, "new")),
   "events with a delivery that was repeated": story().event("e1", "x")
     .event("e2", "y").events(["e1", "x"], ["e2", "y"])
     .delivery("e1", "x", 500).delivery("e2", "y").delivery("e1", "x")

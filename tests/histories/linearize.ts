@@ -33,13 +33,15 @@ interface Configuration<S> {
   done: ReadonlySet<number>;
 }
 
-const LIMIT = 20_000;
+/** Configurations that are looked at because of one answer. */
+const LIMIT = 200_000;
 
 export function linearize<S, C extends Call>(
   calls: readonly C[],
   model: Model<S, C>,
+  limit = LIMIT,
 ): Verdict<S, C> {
-  const search = new Search(calls, model);
+  const search = new Search(calls, model, limit);
   for (const { n, isEnd } of eventsOf(calls)) {
     if (!isEnd) {
       search.begin(n);
@@ -74,10 +76,12 @@ class Search<S, C extends Call> {
   isFull = false;
   readonly #calls: readonly C[];
   readonly #model: Model<S, C>;
+  readonly #limit: number;
   readonly #pending = new Set<number>();
   readonly #names = new Map<S, number>();
 
-  constructor(calls: readonly C[], model: Model<S, C>) {
+  constructor(calls: readonly C[], model: Model<S, C>, limit: number) {
+    this.#limit = limit;
     this.#calls = calls;
     this.#model = model;
     this.configurations = [{ state: model.initial, done: new Set() }];
@@ -97,7 +101,7 @@ class Search<S, C extends Call> {
       const name = this.#nameOf(one);
       if (seen.has(name)) continue;
       seen.add(name);
-      this.isFull = seen.size > LIMIT;
+      this.isFull = seen.size > this.#limit;
       if (one.done.has(n)) {
         const done = new Set(one.done);
         done.delete(n);

@@ -68,6 +68,6 @@ Deno.test("the search gives up where there are too many orders", () => {
     value: 2 ** n,
   }));
   const read = { invoked: 1, ended: 2, does: "read", value: -1, expected: 0 };
-  const { is } = linearize([...adds, read as RegisterCall], REGISTER);
+  const { is } = linearize([...adds, read as RegisterCall], REGISTER, 1_000);
   assertEquals(is, "undecided");
 });

@@ -2,10 +2,8 @@
  * What the handbook promises of lists that clients follow with a cursor: the
  * operator's feed, a seller's products, and events with their deliveries.
  */
-import type { Gone, Operation, Shown } from "./history.ts";
+import type { Operation, Shown } from "./history.ts";
 import type { GroupCall } from "./model.ts";
-
-type Listed = Shown | Gone;
 
 export function groupOf(sku: string): string {
   return sku.replace(/-\d+$/, "");
@@ -41,14 +39,14 @@ export function skusOf(
 /** What a client has of the products that it follows, by id. */
 class Copy {
   readonly products = new Map<string, Shown>();
-  /** The last entry of each SKU. */
-  readonly last = new Map<string, { page: Operation; entry: Listed }>();
+  /** The last page that showed an id, or a SKU. */
+  readonly last = new Map<string, Operation>();
 
   take(page: Operation): void {
     for (const entry of page.answer!.products!) {
       if ("deleted" in entry) this.products.delete(entry.id);
       else this.products.set(entry.id, entry);
-      this.last.set(entry.sku, { page, entry });
+      this.last.set(entry.id, page).set(entry.sku, page);
     }
   }
 
@@ -208,8 +206,8 @@ function repeated(
   page: Operation,
   writes: Writes,
 ): string[] {
-  return page.answer!.products!.flatMap(({ sku }) => {
-    const before = last.get(sku)?.page;
+  return page.answer!.products!.flatMap(({ id, sku }) => {
+    const before = last.get(id);
     if (before === undefined) return [];
     const isChanged = (writes.get(sku) ?? []).some(({ invoked, ended }) =>
       ended > before.invoked && invoked < page.ended
@@ -223,7 +221,7 @@ function repeated(
 /** Acknowledged changes after which the feed does not show the product. */
 function gapsIn(client: string, { last }: Copy, writes: Writes): string[] {
   return [...writes].flatMap(([sku, all]) => {
-    const shown = last.get(sku)?.page.ended ?? -1;
+    const shown = last.get(sku)?.ended ?? -1;
     return all.filter((one) =>
       one.outcome === "ok" && changesSurely(one) && one.invoked > shown
     ).map(({ n }) => `${client} never received the change ${n} of ${sku}`);

@@ -123,14 +123,18 @@ export class Recorder implements Disposable {
     return null;
   }
 
-  /** Sends a request again until it is answered; null if `isOver` by then. */
+  /**
+   * Sends a request again until it is answered; null if the outcome is unknown:
+   * `isOver`, or refused after a lost attempt, which may be executed later.
+   */
   async persist(
     n: number,
     request: Request,
     isOver: () => boolean,
   ): Promise<Answer | null> {
-    for (;;) {
+    for (let isFirst = true;; isFirst = false) {
       const answer = await this.attempt(n, request);
+      if (answer !== null && answer.status >= 300 && !isFirst) return null;
       if (answer !== null || isOver()) return answer;
       await pause(AGAIN_MS);
     }
