@@ -29,7 +29,7 @@ const REST_MS = 5_000;
 /** How many sellers get shards of their own, one after the other. */
 const DIVIDED = 5;
 /** The products of each of them, and the pause between updates. */
-const SKUS = 4;
+const SKUS = 2;
 const UPDATE_MS = 10;
 /** The number of the large seller. */
 const LARGE = 1;
