@@ -345,6 +345,15 @@ for (const [name, right] of Object.entries(RIGHT)) {
   });
 }
 
+Deno.test("the judge accepts a feed that several servers repeat after an outage", () => {
+  const other = product({ title: "o" }, OTHER);
+  const { lines } = story().upload().upload(OTHER, { ...FIRST, title: "o" })
+    .feed(null, "1", product(), other).feed("1", "2", product(), other)
+    .list(product(), other);
+  assertEquals(judge(lines, { isOneServer: false }).findings, []);
+  assertEquals(judge(lines).findings.length > 0, true);
+});
+
 Deno.test("the judge imports nothing from outside of its folder", async () => {
   const folder = new URL("./", import.meta.url);
   const seen = new Set<string>();

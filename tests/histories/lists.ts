@@ -249,8 +249,14 @@ function disorderIn(
   /** The latest begin of a change that an entry before surely shows. */
   const newest = new Map<string, { at: number; sku: string }>();
   const writers = writersOf(writes);
+  const received = new Map<string, string>();
   for (const page of pages) {
     for (const entry of page.answer!.products!) {
+      const content = JSON.stringify(entry);
+      const isRepeated = received.get(entry.id) === content;
+      received.set(entry.id, content);
+      // After a server was unreachable, the feed repeats some products.
+      if (isRepeated && !isOneServer) continue;
       const { sku } = entry;
       const all = writes.get(sku) ?? [];
       const scope = isOneServer ? "" : all[0]?.seller ?? "";
