@@ -169,7 +169,7 @@ export class Aging {
       const unneeded = () => this.#unneeded();
       await this.#until("an image that nothing needs goes", unneeded);
     }
-    if (settings.keepImagesDays > 0 || this.#hasRemoved()) {
+    if (settings.keepImagesDays > 0 || this.#hasRemovedImages()) {
       const stray = () => [...stage.strayFiles()];
       await this.#until("a file that no row names goes", stray);
     }
@@ -314,7 +314,8 @@ export class Aging {
     );
   }
 
-  #hasRemoved(): boolean {
-    return this.#sellers.some(({ removed }) => removed);
+  /** Only then the service looks for files without a row. */
+  #hasRemovedImages(): boolean {
+    return this.#sellers.some(({ removedImages }) => removedImages > 0);
   }
 }

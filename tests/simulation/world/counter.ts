@@ -116,7 +116,7 @@ export class CounterClient implements Actor {
       await caller.sleep(random.next() * RUSH_MS);
       const path = `${this.#path}/attribute/quantity/-1?change=true`;
       const headers = { "Idempotency-Key": `${this.#name} ${rush} ${n}` };
-      if (chance(random, 0.2)) {
+      if (chance(random, 0.2) && this.#keysLast) {
         const { seller: key } = this.#counter;
         const reader = { leavesAfterMs: random.next() * RUSH_MS };
         const call = { method: "PUT", path, key, headers, reader };
@@ -135,7 +135,7 @@ export class CounterClient implements Actor {
     const path = `${this.#path}/attribute/quantity/${count}?change=true`;
     const headers = { "Idempotency-Key": this.#nextKey() };
     // A client that does not wait for the first answer also adds it only once.
-    const times = chance(random, 0.3) ? 2 : 1;
+    const times = chance(random, 0.3) && this.#keysLast ? 2 : 1;
     const replies = await Promise.all(
       Array.from(
         { length: times },
@@ -176,6 +176,14 @@ export class CounterClient implements Actor {
 
   #nextKey(): string {
     return `${this.#name} ${this.#requests++}`;
+  }
+
+  /**
+   * Whether no days pass between two requests with the same key, after which the
+   * service has deleted the key.
+   */
+  get #keysLast(): boolean {
+    return !this.#scene.world.jumps;
   }
 
   get #path(): string {

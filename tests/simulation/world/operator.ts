@@ -118,7 +118,12 @@ export class Operator implements Actor {
     if (others.every(({ removed }) => removed)) return;
     seller.removed = true;
     const path = `${SELLERS}/${seller.id}`;
-    const { caller, world: { operatorKey: key } } = this.#scene;
+    const { caller, stage, world: { operatorKey: key } } = this.#scene;
+    seller.removedImages = stage.rows(
+      `SELECT 1 FROM images i JOIN sellers s ON s.seller_no = i.seller_no
+       WHERE s.id = ?`,
+      seller.id,
+    ).length;
     const call = { method: "DELETE", path, key };
     const { reply, repeated } = await caller.send(
       "operator",

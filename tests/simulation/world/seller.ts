@@ -46,6 +46,8 @@ export class Seller implements Keyring {
   keyId: string;
   /** Whether it is removed, or may be. */
   removed = false;
+  /** Images that are deleted with it, at least. */
+  removedImages = 0;
   /** Secrets that may sign its deliveries. */
   readonly secrets = new Set<string>();
   /** The secrets of its webhooks, with the virtual time of each. */
