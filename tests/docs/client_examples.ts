@@ -104,7 +104,7 @@ import { signWebhook } from "../../src/client/dist/client.js";
 const id = "01a1f8b2-0b5c-7d0e-8a4e-5a9d3a6f2c11";
 const body = `<event><id>${id}</id><trigger>order_paid</trigger>` +
   "<created_at>2026-11-20T08:00:00.000Z</created_at>" +
-  "<data><total>149.00</total></data></event>";
+  "<data><order><number>1001</number></order></data></event>";
 const headers = await signWebhook(secret, id, Date.now() / 1_000 | 0, body);
 const url = "https://seller.example/hooks";
 const delivery = new Request(url, { method: "POST", headers, body });
