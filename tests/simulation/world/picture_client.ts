@@ -113,7 +113,9 @@ export class PictureClient implements Actor {
       return;
     }
     // After a jump of the clock it may have been there for a week.
-    if (this.#scene.world.jumps && codes.includes("unknown_image")) return;
+    const { world, stage } = this.#scene;
+    const mayBeGone = world.jumps || stage.hasLostImages();
+    if (mayBeGone && codes.includes("unknown_image")) return;
     // The seller's other clients may have used up its limit of products.
     if (codes.includes("quota_exceeded") && this.#hasFewProducts) return;
     hold(reply.status === 200, "true", "its picture is known", reply.text);
