@@ -71,7 +71,9 @@ export const EVENT_EXAMPLE = `<event>
   <seller>acme</seller>
   <trigger>order_created</trigger>
   <reference>order-1001</reference>
-  <data><total>149.00</total></data>
+  <data>
+    <order><number>1001</number><total currency="SEK">149.00</total></order>
+  </data>
 </event>`;
 
 export const SELLER_EXAMPLE = `<seller><name>acme</name></seller>`;

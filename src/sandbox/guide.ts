@@ -30,7 +30,8 @@ export function guide(options: GuideOptions): string[] {
   const attributes = "<products><product><sku>TEA-1</sku>" +
     '<price currency="SEK">79.00</price><quantity>40</quantity></product></products>';
   const event = "<event><seller>demo</seller><trigger>order_created</trigger>" +
-    "<reference>order-1001</reference><data><total>149.00</total></data></event>";
+    "<reference>order-1001</reference><data><order><number>1001</number>" +
+    '<total currency="SEK">149.00</total></order></data></event>';
   return [
     `# Open ${service}/ in a browser, or paste these lines into another shell.`,
     `# Images, webhooks and mails have an address of their own, ${loopback}.`,
