@@ -108,19 +108,19 @@ export class Categories {
   ): Promise<CategoryList | null> {
     if (version === null) return null;
     const known = new Map<string, Category | null>();
-    let from = await this.#lookUp(sql, version, names, known);
+    let current = await this.#lookUp(sql, version, names, known);
     // The list was replaced during the read, so read all names again.
-    while (from !== null && known.size < names.size) {
+    while (current !== null && known.size < names.size) {
       known.clear();
-      from = await this.#lookUp(sql, from.version, names, known);
+      current = await this.#lookUp(sql, current.version, names, known);
     }
-    if (from === null) return null;
-    const { closed } = from;
+    if (current === null) return null;
+    const { closed } = current;
     const lacksSome = closed && [...known.values()].includes(null);
     return {
       closed,
       today,
-      names: lacksSome ? await namesOf(sql, from) : [],
+      names: lacksSome ? await namesOf(sql, current) : [],
       find: (name) => known.get(name) ?? null,
     };
   }
@@ -146,6 +146,7 @@ export class Categories {
     }
     if (missing.length === 0 && kept?.version === version) return kept;
     let current: Version | null = null;
+    // Without names, the statement still reads the current version.
     for (const list of splitIntoLists(missing.length > 0 ? missing : [""])) {
       const rows = await sql.all<Row>(
         `SELECT category_list.version, closed, name, rules FROM category_list
@@ -191,12 +192,12 @@ export class Categories {
 }
 
 /** All names of the list, which are stored in one column for this purpose. */
-async function namesOf(sql: Sql, from: Version): Promise<readonly string[]> {
-  if (from.names !== null) return from.names;
+async function namesOf(sql: Sql, current: Version): Promise<readonly string[]> {
+  if (current.names !== null) return current.names;
   const row = await sql.get<{ version: string; names: string }>(
     "SELECT version, names FROM category_list WHERE id = 1",
   );
   const names = row?.names.split("\n") ?? [];
-  if (row?.version === from.version) from.names = names;
+  if (row?.version === current.version) current.names = names;
   return names;
 }

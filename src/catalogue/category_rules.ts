@@ -14,7 +14,7 @@ import {
   SCALAR_RULES,
   type ScalarField,
 } from "./fields.ts";
-import { lacksAttribute } from "./missing_attribute.ts";
+import { missingAttributeText } from "./missing_attribute.ts";
 import { sameAttributes, sameCategories } from "./product.ts";
 
 /** A field that a rule may concern: one that a product may lack. */
@@ -187,7 +187,7 @@ export function brokenRules(
   product: ProductFields,
   categories: readonly Category[],
 ): ReadonlySet<CategoryRule> {
-  const ruled: Ruled = {
+  const check: RuleCheck = {
     after: product,
     unread: new Set(),
     rules: { syntax: SYNTAX.xml, suggestions: new Suggestions(0) },
@@ -197,7 +197,7 @@ export function brokenRules(
     isFull: false,
     broken: (rule) => broken.add(rule),
   };
-  for (const category of categories) checkProduct(ruled, category, report);
+  for (const category of categories) checkProduct(check, category, report);
   return broken;
 }
 
@@ -248,7 +248,7 @@ class Findings implements Report {
   }
 }
 
-/** `about`: the attribute, if the field is the whole list of attributes. */
+/** `about`: the attribute that is missing; empty if a field is concerned. */
 interface Finding extends FieldProblem {
   about: string;
 }
@@ -270,7 +270,8 @@ function mustSatisfyRules(
 }
 
 /**
- * Whether a field differs; rules about images only ask whether there are any.
+ * Whether a field differs. Of images only the number is compared, because a
+ * rule can only require that there is one.
  */
 function differs(
   before: ProductFields,
@@ -283,7 +284,7 @@ function differs(
 }
 
 /** A product to check, and what the messages about it need. */
-interface Ruled extends Omit<Change, "before"> {
+interface RuleCheck extends Omit<Change, "before"> {
   rules: Omit<Rules, "list">;
 }
 
@@ -292,7 +293,7 @@ interface Ruled extends Omit<Change, "before"> {
  * attributes of the product, because a category may have many rules.
  */
 function checkProduct(
-  product: Ruled,
+  product: RuleCheck,
   category: Category,
   report: Report,
 ): void {
@@ -323,7 +324,7 @@ function checkProduct(
 const NO_RULES: readonly CategoryRule[] = [];
 
 function fieldFinding(
-  { after, rules: { syntax: { show, list }, suggestions } }: Ruled,
+  { after, rules: { syntax: { show, list }, suggestions } }: RuleCheck,
   category: Category,
   { field, required, values }: CategoryRule,
 ): Finding | null {
@@ -349,7 +350,7 @@ function fieldFinding(
 }
 
 function wrongAttribute(
-  { after: { attributes }, rules: { suggestions } }: Ruled,
+  { after: { attributes }, rules: { suggestions } }: RuleCheck,
   category: Category,
   { values }: CategoryRule,
   n: number,
@@ -362,7 +363,7 @@ function wrongAttribute(
 }
 
 function missingAttribute(
-  { rules: { syntax: { property } } }: Ruled,
+  { rules: { syntax: { property } } }: RuleCheck,
   category: Category,
   { attribute, values }: CategoryRule,
 ): Finding {
@@ -370,8 +371,8 @@ function missingAttribute(
   return finding(
     "attributes",
     "attribute_required",
-    `${lacksAttribute(name)} ${quote(category.name)} needs: write ` +
-      `${property(name)}${someOf(values)}.`,
+    `${missingAttributeText(name)} ${quote(category.name)} needs: write ` +
+      `${property(name)}${allowedValuesText(values)}.`,
     name,
   );
 }
@@ -424,7 +425,7 @@ function notAmong(
 /** How many values a message lists. */
 const SHOWN = 5;
 
-function someOf(values: ReadonlySet<string>): string {
+function allowedValuesText(values: ReadonlySet<string>): string {
   if (values.size === 0) return "";
   const shown = [...values].slice(0, SHOWN).map(quote).join(", ");
   const more = values.size - SHOWN;

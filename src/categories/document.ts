@@ -224,16 +224,16 @@ class CategoriesReader {
       return;
     }
     if (parent === undefined) return this.#openRoot(name, attributes, line);
-    const { attributes: own, item } = KNOWN_CONTENT[parent.name] ??
+    const { attributes: known, item } = KNOWN_CONTENT[parent.name] ??
       { attributes: [] };
-    const isAttribute = this.#isJson && own.includes(name);
+    const isAttribute = this.#isJson && known.includes(name);
     if (name !== item && !isAttribute) {
       this.#skipping = 1;
       return this.#unknownElement(parent, name, line);
     }
     const n = parent.counts[name] = (parent.counts[name] ?? 0) + 1;
-    const step = isAttribute ? `@${name}` : `${name}[${n}]`;
-    const path = parent.path === "" ? step : `${parent.path}/${step}`;
+    const segment = isAttribute ? `@${name}` : `${name}[${n}]`;
+    const path = parent.path === "" ? segment : `${parent.path}/${segment}`;
     this.#openElements.push(newElement(name, attributes, line, path));
   }
 
@@ -265,10 +265,10 @@ class CategoriesReader {
     const element = this.#openElements.at(-1)!;
     const { path, name } = element;
     const isList = expected === "an array";
-    const step = isList ? KNOWN_CONTENT[name].item! : member && `@${member}`;
+    const segment = isList ? KNOWN_CONTENT[name].item! : member && `@${member}`;
     if (!isList && member === null) element.isMistyped = true;
     this.#problem(
-      [path, step].filter(Boolean).join("/") || "categories",
+      [path, segment].filter(Boolean).join("/") || "categories",
       line,
       found === "missing" ? "required" : "wrong_type",
       `is ${found}; it must be ${expected}.`,
@@ -290,10 +290,10 @@ class CategoriesReader {
       }]);
     }
     this.#rootLine = line;
-    const own = Object.entries(attributes)
+    const withoutNamespaces = Object.entries(attributes)
       .filter(([name]) => !/^(xmlns$|xmlns:|xsi:)/.test(name));
     this.#openElements.push(
-      newElement(name, Object.fromEntries(own), line, ""),
+      newElement(name, Object.fromEntries(withoutNamespaces), line, ""),
     );
   }
 
@@ -314,13 +314,13 @@ class CategoriesReader {
     }
     this.#checkContent(element);
     const name = this.#attribute(element, "name", readCategoryName) ?? "";
-    const former = this.#names.get(name);
-    if (name !== "" && former !== undefined) {
+    const firstLine = this.#names.get(name);
+    if (name !== "" && firstLine !== undefined) {
       this.#problem(
         `${element.path}/@name`,
         element.line,
         "repeated_value",
-        `repeats ${quote(name)} of line ${former}; a list may have each ` +
+        `repeats ${quote(name)} of line ${firstLine}; a list may have each ` +
           "category once.",
       );
     }
@@ -371,6 +371,7 @@ class CategoriesReader {
     if (from !== undefined) rule.from = from;
     const values = this.#values(element, rule);
     if (values.length > 0) rule.values = values;
+    // An invalid `required` has its own problem, so none is added here.
     const isRequirement = rule.required || "required" in attributes &&
         attributes.required !== "false";
     if (!isRequirement && element.children.length === 0) {
@@ -536,12 +537,11 @@ function newElement(
   line: number,
   path: string,
 ): Element {
-  const own = { ...attributes };
   return {
     name,
     line,
     path,
-    attributes: own,
+    attributes: { ...attributes },
     text: "",
     children: [],
     counts: {},
@@ -551,13 +551,13 @@ function newElement(
 /** `category[2]/@name` is `/category/1/name`. */
 function pointerOf(field: string): string {
   if (field === "categories") return "";
-  const steps = field.split("/").map((step) => {
-    const [, name, n] = /^(\w+)\[(\d+)\]$/.exec(step) ?? [];
+  const segments = field.split("/").map((segment) => {
+    const [, name, n] = /^(\w+)\[(\d+)\]$/.exec(segment) ?? [];
     return name === undefined
-      ? step.replace("@", "")
+      ? segment.replace("@", "")
       : `${name}/${Number(n) - 1}`;
   });
-  return `/${steps.join("/")}`;
+  return `/${segments.join("/")}`;
 }
 
 function readField(text: string): ReadResult<string> {

@@ -29,7 +29,7 @@ const LIST = insertInto(
      begins = excluded.begins`,
 );
 
-/** Replaces the list; after an empty one, categories have no rules. */
+/** Replaces the list. With an empty list, categories have no rules. */
 export async function putCategories(
   services: Pick<Services, "db" | "deps">,
   { who, list: { closed, categories } }: { who: string; list: NewList },

@@ -94,7 +94,7 @@ export class Connection {
     options: CallOptions = {},
   ): Promise<unknown> {
     const read = (response: Response) => this.#read(operation, response);
-    return this.#repeated(operation, input, options, read);
+    return this.#withRetries(operation, input, options, read);
   }
 
   /** A successful answer whose body has not been read. Throws like `call`. */
@@ -104,7 +104,7 @@ export class Connection {
     options: CallOptions,
   ): Promise<Response> {
     const read = (response: Response) => Promise.resolve(response);
-    return this.#repeated(operation, input, options, read);
+    return this.#withRetries(operation, input, options, read);
   }
 
   /** Throws TypeError for an input that cannot be sent. */
@@ -123,7 +123,7 @@ export class Connection {
     return content;
   }
 
-  async #repeated<T>(
+  async #withRetries<T>(
     operation: Operation,
     input: Input,
     options: CallOptions,

@@ -51,12 +51,10 @@ export async function bodyOf(
 export class PageCount {
   readonly #limit: number;
   #pages = 0;
-  /**
-   * The cursor of an earlier page, and the number of pages after which it is
-   * replaced.
-   */
-  #kept: string | undefined;
-  #until = 1;
+  /** The cursor of an earlier page; if a page has it again, the list is a cycle. */
+  #earlierCursor: string | undefined;
+  /** The number of pages after which `#earlierCursor` is replaced. */
+  #replaceAt = 1;
 
   constructor({ pages }: Limits) {
     this.#limit = pages;
@@ -65,15 +63,15 @@ export class PageCount {
   /** Counts a page; `next` is the cursor of the following one. */
   add(next: string): void {
     this.#pages++;
-    if (next === this.#kept) {
+    if (next === this.#earlierCursor) {
       throw new LimitError(`The list has no end: it comes to ${next} again.`);
     }
     if (this.#pages >= this.#limit) {
       throw new LimitError(`The list has more than ${this.#limit} pages.`);
     }
     // A cycle of any length is found once a cursor is kept for that many pages.
-    if (this.#pages < this.#until) return;
-    this.#kept = next;
-    this.#until *= 2;
+    if (this.#pages < this.#replaceAt) return;
+    this.#earlierCursor = next;
+    this.#replaceAt *= 2;
   }
 }

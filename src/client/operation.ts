@@ -28,7 +28,7 @@ export interface Operation {
   readonly item?: string;
 }
 
-/** A row for each method, by noun and name. */
+/** A row for each method: `table.products.list` for `client.products.list`. */
 export type OperationTable<M> = {
   readonly [N in keyof M]: { readonly [V in keyof M[N]]: Operation };
 };

@@ -320,7 +320,7 @@ export interface StoreImportAnswer {
 
 /** The input of `PUT /seller_api/products/:sku_or_id/attribute/:attribute/:value`. */
 export interface PutAttributeInput {
-  /** a SKU, or an id if no SKU is equal */
+  /** a product's SKU or id; if both match, the SKU takes precedence */
   sku_or_id: string;
   /** the attribute */
   attribute: AttributeName;
@@ -371,7 +371,7 @@ export interface GetRejectedProductsQuery {
 
 /** The input of `GET /seller_api/products/:sku_or_id`. */
 export interface GetProductQuery {
-  /** a SKU, or an id if no SKU is equal */
+  /** a product's SKU or id; if both match, the SKU takes precedence */
   sku_or_id: string;
 }
 
@@ -382,7 +382,7 @@ export interface GetProductAnswer {
 
 /** The input of `GET /seller_api/products/:sku_or_id/history`. */
 export interface GetHistoryQuery {
-  /** a SKU, or an id if no SKU is equal */
+  /** a product's SKU or id; if both match, the SKU takes precedence */
   sku_or_id: string;
   /** the attribute whose changes are listed */
   attribute: "price";
@@ -399,7 +399,7 @@ export interface GetHistoryAnswer {
 
 /** The input of `DELETE /seller_api/products/:sku_or_id`. */
 export interface DeleteProductInput {
-  /** a SKU, or an id if no SKU is equal */
+  /** a product's SKU or id; if both match, the SKU takes precedence */
   sku_or_id: string;
 }
 

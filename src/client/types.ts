@@ -344,7 +344,7 @@ export interface Transaction {
   name?: string;
   /** the key that sent the request */
   key?: MadeBy;
-  /** of rules that are not yet enforced; the products are stored; not in lists */
+  /** problems with rules that are not yet enforced; the products are stored; not in lists */
   warnings?: Warnings;
   /** not in lists */
   results?: Result[];
@@ -431,7 +431,7 @@ export interface Import {
   problems?: Detail[];
   /** how many more details there are */
   more?: number;
-  /** of rules that are not yet enforced; the products are stored; not in lists */
+  /** problems with rules that are not yet enforced; the products are stored; not in lists */
   warnings?: Warnings;
 }
 
@@ -888,7 +888,7 @@ export interface ReviewedProduct {
   lowest_price?: LowestPrice;
   /** the review, if there is one; ignored in requests */
   review?: ProductReview;
-  /** the version to review */
+  /** the version to review; send it back with the decision */
   changed_at: string;
   /** fields changed since the last approval; none if the product was never approved */
   changed:
@@ -944,7 +944,7 @@ export interface DryRun {
     /** how many more there are */
     more?: number;
   };
-  /** of rules that are not yet enforced; the products are stored */
+  /** problems with rules that are not yet enforced; the products are stored */
   warnings?: Warnings;
 }
 

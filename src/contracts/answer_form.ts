@@ -78,7 +78,9 @@ class JsonForm implements AnswerForm {
   }
 
   document(content: XmlNode): string | EncodedBlocks {
-    return documentOf((long) => writeObject(this.#members, content, long));
+    return documentOf((longLists) =>
+      writeObject(this.#members, content, longLists)
+    );
   }
 
   element(name: string, value: XmlValue): string {

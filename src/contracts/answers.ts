@@ -175,7 +175,8 @@ const WARNINGS = {
   ),
   isObject: true as const,
 };
-const OF_RULES = "of rules that are not yet enforced; the products are stored";
+const ABOUT_WARNINGS =
+  "problems with rules that are not yet enforced; the products are stored";
 
 const UNSETTLED_IMAGE = named(
   "unsettled_image",
@@ -202,7 +203,7 @@ const RESULT = named(
 const TRANSACTION = named(
   "transaction",
   ...TRANSACTION_PROGRESS,
-  maybe("warnings", WARNINGS, `${OF_RULES}; not in lists`),
+  maybe("warnings", WARNINGS, `${ABOUT_WARNINGS}; not in lists`),
   maybe(
     "results",
     elements(
@@ -244,10 +245,10 @@ const IMPORT = named(
   maybe("undone_by", UUID, "the import that undid this one"),
   MADE_BY,
   maybe("problems", DETAILS, "the first 1,000; not in lists"),
-  maybe("warnings", WARNINGS, `${OF_RULES}; not in lists`),
+  maybe("warnings", WARNINGS, `${ABOUT_WARNINGS}; not in lists`),
 );
 
-const WITH_FORMER =
+const ABOUT_FORMER =
   "in a dry run with show=former: the stored product at the time of the check";
 
 const SIMILAR = named(
@@ -274,7 +275,7 @@ const IMPORT_RESULT = named(
     UNSETTLED_IMAGE,
     { about: "only images that are pending or have failed" },
   ),
-  maybe("former", FORMER, WITH_FORMER),
+  maybe("former", FORMER, ABOUT_FORMER),
   maybe(
     "similar",
     SIMILAR,
@@ -290,7 +291,7 @@ const CHECKED_PRODUCT = named(
   maybe("id", UUID, "left out for a new product"),
   maybe("sku", STRING, "left out if a refused product has none"),
   one("result", word(Object.keys(NO_PRODUCT_COUNTS) as ProductResult[])),
-  maybe("former", FORMER, WITH_FORMER),
+  maybe("former", FORMER, ABOUT_FORMER),
 );
 
 const DRY_RUN = named(
@@ -319,7 +320,7 @@ const DRY_RUN = named(
     "products that complete=quantity would set to 0; left out if " +
       "there are none",
   ),
-  maybe("warnings", WARNINGS, OF_RULES),
+  maybe("warnings", WARNINGS, ABOUT_WARNINGS),
 );
 
 /** An entry of the list of triggers. */
@@ -408,7 +409,7 @@ const CONTACT_CHANGE: Shape<XmlNode> = {
     maybe("seller_id", UUID),
     one("name", STRING),
     maybe("updated_at", TIME),
-    ...CONTACT_ELEMENTS.map((part) => ({ ...part, min: 0 })),
+    ...CONTACT_ELEMENTS.map((child) => ({ ...child, min: 0 })),
   ],
 };
 
@@ -696,8 +697,9 @@ export const ANSWERS = {
   ],
   image: [one("image", UPLOADED_IMAGE)],
   product: [one("product", READ_PRODUCT)],
-  // Stands before `products`, because the schema takes the type of both lists
-  // from the first one. In this list, a contact may have its elements.
+  // Must precede `products`: both answers begin with <products>, and the schema
+  // takes the type of that element from the first. Here it may contain whole
+  // contacts.
   followed_products: [
     one("products", elements(many("product", FOLLOWED_PRODUCT))),
     NEXT,
@@ -758,8 +760,9 @@ export const ANSWERS = {
     PARTIAL,
   ],
   contact: [one("contact", CONTACT)],
-  // Stands before `contacts`, because the schema takes the type of both lists
-  // from the first one. In this list, more elements are optional.
+  // Must precede `contacts`: both answers begin with <contacts>, and the schema
+  // takes the type of that element from the first. Here more of its elements
+  // are optional.
   contact_changes: [
     one("contacts", elements(many("contact", CONTACT_CHANGE))),
     NEXT,

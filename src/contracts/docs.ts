@@ -124,7 +124,7 @@ function parameterRows(endpoint: Endpoint): string[][] {
   return [...segments, ...others];
 }
 
-function answerTexts({ answers, example: own }: Endpoint): string[] {
+function answerTexts({ answers, example: ownExample }: Endpoint): string[] {
   if (answers === null) return ["Answered with 204 and no body."];
   if ("type" in answers) {
     return [`Answered as ${mediaTypes(answers).map(code).join(" or ")}.`];
@@ -132,7 +132,7 @@ function answerTexts({ answers, example: own }: Endpoint): string[] {
   return answers.map((name) =>
     example(
       answers.length === 1 ? "Answer" : `Answer, ${code(name)}`,
-      own ?? ANSWER_EXAMPLES[name],
+      ownExample ?? ANSWER_EXAMPLES[name],
     )
   );
 }

@@ -278,9 +278,9 @@ function product(
   };
 }
 
-const ADDRESS = maybe("id", UUID, "addresses a stored product");
+const SENT_ID = maybe("id", UUID, "addresses a stored product");
 
-const SENT_PRODUCT = product("product", {}, ADDRESS, "upload");
+const SENT_PRODUCT = product("product", {}, SENT_ID, "upload");
 
 /**
  * The documents of an upload and of `bulk_attributes`, as one shape for the JSON
@@ -289,7 +289,7 @@ const SENT_PRODUCT = product("product", {}, ADDRESS, "upload");
 export const SENT_PRODUCTS: Root = {
   name: "products",
   shape: elements(
-    many("product", product("sent_product", {}, ADDRESS, "attributes")),
+    many("product", product("sent_product", {}, SENT_ID, "attributes")),
   ),
 };
 
@@ -298,7 +298,7 @@ const SENT_ATTRIBUTES: Shape<XmlNode> = {
   anyOrder: true,
   attributes: readOnly(READ_ONLY_ATTRIBUTES.product),
   content: [
-    ADDRESS,
+    SENT_ID,
     ...ATTRIBUTE_NAMES.map((name) => scalar(name, "attributes")),
     sale("attributes"),
   ],
@@ -341,7 +341,11 @@ export const REVIEWED_PRODUCT = product(
   one("id", UUID),
   "feed",
   [
-    one("changed_at", TIME, "the version to review"),
+    one(
+      "changed_at",
+      TIME,
+      "the version to review; send it back with the decision",
+    ),
     one(
       "changed",
       elements(many("field", word(REVIEWED_FIELDS))),

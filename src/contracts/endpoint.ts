@@ -99,8 +99,8 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   },
   import_id: { about: "the id in the answer of the import", idOf: "import" },
   sku_or_id: {
-    about:
-      "a SKU, or an id if no SKU is equal; percent-encode special characters",
+    about: "a product's SKU or id; if both match, the SKU takes precedence; " +
+      "percent-encode special characters",
   },
   attribute: { about: "the attribute", words: ATTRIBUTE_NAMES },
   value: {

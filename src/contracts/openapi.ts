@@ -86,8 +86,9 @@ function contentSchema(form: TextForm): Json {
 
 /**
  * The schema of a text with optional XML attributes. Usually it is the schema
- * of the text alone, and its description says that an object is accepted, too:
- * answers have the text, so a generated client can send back what it has read.
+ * of the text alone, because answers have only the text, and a generated client
+ * can send back what it has read. The description says that an object is
+ * accepted, too.
  * If an attribute can be sent without the text, the schema is a union of the
  * text and one object with all attributes. There is only one object, because
  * generators take the first schema that fits.
@@ -333,7 +334,7 @@ function answerHeaders(endpoint: Endpoint): Json {
 }
 
 function successes(endpoint: Endpoint, components: Components): Json {
-  const { answers, example: own, title, streams } = endpoint;
+  const { answers, example: ownExample, title, streams } = endpoint;
   if (answers === null) {
     return {
       "204": { description: "Done.", headers: answerHeaders(endpoint) },
@@ -351,7 +352,7 @@ function successes(endpoint: Endpoint, components: Components): Json {
       "200": { description: title, headers: answerHeaders(endpoint), content },
     };
   }
-  const exampleOf = (name: AnswerName) => own ?? ANSWER_EXAMPLES[name];
+  const exampleOf = (name: AnswerName) => ownExample ?? ANSWER_EXAMPLES[name];
   return {
     "200": {
       description: title,
@@ -553,7 +554,7 @@ function securityOf(
 ): readonly Json[] {
   if (isProbe) return [{}, ...SECURITY.operator];
   if (scope === undefined) return SECURITY[access];
-  return scopesOf(scope, method).map((one) => ({ seller: [one] }));
+  return scopesOf(scope, method).map((name) => ({ seller: [name] }));
 }
 
 const SECURITY: Readonly<Record<string, readonly Json[]>> = {

@@ -164,26 +164,26 @@ class Schema {
   #type(shape: Shape): string {
     const { content } = shape;
     const name = shape.type === undefined ? "" : `name="${shape.type}"`;
-    const own = attributes(shape);
+    const attributeTags = attributes(shape);
     if (isText(content) && content.kind === "any") return anyType(name);
     if (isText(content)) {
-      return own.length === 0
+      return attributeTags.length === 0
         ? simpleType(content, shape.type)
-        : tag("complexType", name, this.#textWith(content, own));
+        : tag("complexType", name, this.#textWith(content, attributeTags));
     }
     const mixed = shape.orText ? ' mixed="true"' : "";
     const kind = shape.anyOrder ? "all" : "sequence";
     const optional = shape.orText || shape.empty ? 'minOccurs="0"' : "";
     const group = this.group(kind, optional, content);
-    return tag("complexType", name + mixed, group, ...own);
+    return tag("complexType", name + mixed, group, ...attributeTags);
   }
 
   /** Text with attributes extends a type, which must have a name. */
-  #textWith(form: TextForm, own: readonly string[]): string {
+  #textWith(form: TextForm, attributeTags: readonly string[]): string {
     const { kind, ...rest } = form;
     const name = [kind, ...Object.values(rest)].join("_");
     this.#types.set(name, simpleType(form, name));
-    const extension = tag("extension", `base="${name}"`, ...own);
+    const extension = tag("extension", `base="${name}"`, ...attributeTags);
     return tag("simpleContent", "", extension);
   }
 }
@@ -230,14 +230,14 @@ function answerGroups(): Child[][] {
   const groups = new Map<string, Child[]>();
   for (const children of Object.values<readonly Child[]>(ANSWERS)) {
     const { name } = children[0];
-    const former = groups.get(name);
-    if (former === undefined) {
+    const earlier = groups.get(name);
+    if (earlier === undefined) {
       groups.set(name, [...children]);
       continue;
     }
     for (const child of children.slice(1)) {
-      const isKnown = former.some(({ name }) => name === child.name);
-      if (!isKnown) former.push({ ...child, min: 0 });
+      const isKnown = earlier.some(({ name }) => name === child.name);
+      if (!isKnown) earlier.push({ ...child, min: 0 });
     }
   }
   return [...groups.values()];

@@ -23,12 +23,12 @@ export type Write = (value: XmlValue) => string;
 
 /**
  * Writes the values of a node under a name as members, each after a comma.
- * `long` collects the lists that are too long for one string; see `documentOf`
- * of `xml/encode.ts`.
+ * `longLists` collects the lists that are too long for one string; see
+ * `documentOf` of `xml/encode.ts`.
  */
 export type WriteMember = (
   value: NonNullable<XmlNode[string]>,
-  long?: ElementList[],
+  longLists?: ElementList[],
 ) => string;
 
 const WRITERS = new WeakMap<Shape, Write>();
@@ -69,16 +69,16 @@ export function membersOf(
   return new Map(children.map((child) => [child.name, memberOf(child)]));
 }
 
-/** Writes the members in the node's order. `long`: see `WriteMember`. */
+/** Writes the members in the node's order. `longLists`: see `WriteMember`. */
 export function writeObject(
   members: ReadonlyMap<string, WriteMember>,
   node: XmlNode,
-  long?: ElementList[],
+  longLists?: ElementList[],
 ): string {
   let written = "";
   for (const name in node) {
     const value = node[name];
-    if (value !== undefined) written += members.get(name)!(value!, long);
+    if (value !== undefined) written += members.get(name)!(value!, longLists);
   }
   return `{${written.slice(1)}}`;
 }
@@ -98,18 +98,20 @@ function memberOf({ name, shape, max }: Child): WriteMember {
   const { items, others } = listed;
   const writeItems = arrayMember(name, items.shape);
   const otherMembers = membersOf(others);
-  return (value, long) => {
+  return (value, longLists) => {
     const { [items.name]: list, ...more } = value as XmlNode;
     const written = writeObject(otherMembers, more).slice(1, -1);
-    return writeItems(list ?? [], long) + (written && `,${written}`);
+    return writeItems(list ?? [], longLists) + (written && `,${written}`);
   };
 }
 
 function arrayMember(name: string, shape: Shape): WriteMember {
   // Created when needed, because a shape may contain itself.
   let write: Write | undefined;
-  return (value, long) => {
-    if (value instanceof ElementList) return `,"${name}":[${value.in(long)}]`;
+  return (value, longLists) => {
+    if (value instanceof ElementList) {
+      return `,"${name}":[${value.textIn(longLists)}]`;
+    }
     write ??= jsonWriter(shape);
     return `,"${name}":[${(value as XmlValue[]).map(write).join(",")}]`;
   };

@@ -25,8 +25,8 @@ export function rootChild({ name, shape }: Root): Child {
 
 /**
  * Whether a member is ignored; `childrenOf` marks it with `max: 0`. Such a
- * member is an XML attribute of an element that has child elements, which only
- * answers have.
+ * member is an XML attribute of an element with child elements. Only answers
+ * have these attributes; a request may repeat them.
  */
 export function isIgnored(child: Child | null): boolean {
   return child?.max === 0;
@@ -70,18 +70,18 @@ export function contentKindOf(shape: Shape): Kind {
 export function expectedOf(shape: Shape): string {
   const kind = contentKindOf(shape);
   const isPlain = isText(shape.content) && !isAttributed(shape);
-  const form = isPlain ? null : formShown(shape);
-  return form === null ? kind : `${kind}; write ${form}`;
+  const sample = isPlain ? null : sampleOf(shape);
+  return sample === null ? kind : `${kind}; write ${sample}`;
 }
 
 /**
- * The form of a value in messages; null for an object of elements, or an array
- * of such objects.
+ * A sample of a value for messages, such as `{"amount": "…"}`; null for an
+ * object of elements, or an array of such objects.
  */
-function formShown(shape: Shape): string | null {
+function sampleOf(shape: Shape): string | null {
   const listed = listedIn(shape);
   if (listed !== null) {
-    const item = formShown(listed.items.shape);
+    const item = sampleOf(listed.items.shape);
     return item === null ? null : `[${item}]`;
   }
   const { content, attributes, textName = TEXT_NAME } = shape;

@@ -14,8 +14,8 @@ function pointerTo(
 ): string {
   const isProduct = product !== undefined && field === "product" &&
     code === "wrong_type";
-  const isDocument = field === "" && code !== "unknown_element";
-  const path = isDocument || isProduct ? [] : field.split("/");
+  const hasNoField = field === "" && code !== "unknown_element";
+  const path = hasNoField || isProduct ? [] : field.split("/");
   const isEntry = ENTRY.test(path[0] ?? "");
   const isOfWholeList = product === undefined && code !== "unknown_element";
   if (list !== null && isOfWholeList && !isEntry) return `/${list}`;

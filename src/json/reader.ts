@@ -243,17 +243,13 @@ class JsonReader extends JsonTokens {
 
   #attributeTarget(kind: Kind, at: number): Target {
     const { shape, mistyped } = this.frame!.attributed!;
-    const isOwn = isOwnText(shape, this.#name);
     const form = textFormOf(shape, this.#name);
     const expected = form === undefined ? null : expectedKind(form, kind);
     if (expected !== null) {
       mistyped.push([this.#name, kind, expected, this.lineOf(at)]);
       return Target.Nowhere;
     }
-    if (isOwn) return Target.OwnText;
-    // A value that may be empty may also be null.
-    const isSent = kind !== "null" || form === undefined || form.empty;
-    return isSent ? Target.Attribute : Target.Nowhere;
+    return isOwnText(shape, this.#name) ? Target.OwnText : Target.Attribute;
   }
 
   /** Reports the text of a value, unless it was already reported in chunks. */
@@ -311,7 +307,7 @@ class JsonReader extends JsonTokens {
       attributed: null,
       any: null,
     };
-    this.#describe(frame, at);
+    this.#setUpFrame(frame, at);
     this.#frames.push(frame);
     this.frame = frame;
     this.#child = frame.item;
@@ -320,7 +316,7 @@ class JsonReader extends JsonTokens {
   /**
    * Determines how the members of the frame are read, and opens its element.
    */
-  #describe(frame: Frame, at: number): void {
+  #setUpFrame(frame: Frame, at: number): void {
     const parent = this.frame;
     const line = this.lineOf(at);
     const kind = frame.isArray ? "an array" : "an object";
@@ -339,11 +335,11 @@ class JsonReader extends JsonTokens {
         return;
       }
       case Mode.Elements:
-        return this.#describeElement(frame, kind, line);
+        return this.#setUpElement(frame, kind, line);
     }
   }
 
-  #describeElement(frame: Frame, kind: Kind, line: number): void {
+  #setUpElement(frame: Frame, kind: Kind, line: number): void {
     const child = this.#child;
     if (isIgnored(child)) return;
     if (child === null) return this.#unknown(line);

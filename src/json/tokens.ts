@@ -296,8 +296,8 @@ export abstract class JsonTokens extends WindowReader {
     }
     if (text === null) {
       throw this.malformed(
-        `The escape ${window.slice(at, at + 6)} is not a character, or not ` +
-          "an allowed one; remove it.",
+        `The escape ${window.slice(at, at + 6)} is not an allowed ` +
+          "character; remove it.",
         at,
       );
     }

@@ -21,7 +21,7 @@ export abstract class EncodedList {
    * The text of the list. A long list is added to `long`, if given, and its text
    * is a placeholder.
    */
-  abstract in(long?: EncodedList[]): string;
+  abstract textIn(long?: EncodedList[]): string;
 }
 
 /**
@@ -44,7 +44,7 @@ export function element(
     if (Array.isArray(child)) {
       for (const one of child) children += element(key, one, long);
     } else if (child instanceof EncodedList) {
-      children += child.in(long);
+      children += child.textIn(long);
     } else if (key === "#text") {
       text = escaped(child);
     } else if (key.startsWith("@")) {

@@ -152,7 +152,7 @@ export class ElementList<V extends XmlValue = XmlValue> extends EncodedList {
    * The text of the list. A list with blocks is added to `long`, if given, and
    * returns the placeholder `LIST`.
    */
-  in(long?: ElementList[]): string {
+  textIn(long?: ElementList[]): string {
     if (this.#blocks.length === 0) return this.#text;
     if (long === undefined) {
       const blocks = this.#blocks.map((block) => decoder.decode(block));

@@ -145,7 +145,7 @@ pageTest(
     await page.getByRole("link", { name: "History" }).click();
     await page.getByRole("cell", { name: "Check of catalogue.xml" }).waitFor();
     await page.getByRole("link", { name: "Upload", exact: true }).click();
-    await page.getByText("For a report").click();
+    await page.getByText("For a problem report").click();
     const facts = await page.getByRole("alert").innerText();
     assertMatch(facts, /malformed_xml · 400 · request [0-9a-f-]{36}/);
 
@@ -1283,7 +1283,7 @@ pageTest(
     await page.goto(app.url);
     await page.getByLabel("API key").fill("nobody's-key");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("For a report").click();
+    await page.getByText("For a problem report").click();
     assertMatch(
       await page.getByRole("alert").innerText(),
       /unauthorized · 401 · request [0-9a-f-]{36}/,

@@ -36,7 +36,7 @@ import {
 import { useLoaded } from "../ui/components.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { withCellsChanged } from "./columns/sheet.ts";
-import { dropAll, type Spreadsheet } from "./intake_state.ts";
+import { discardIntake, type Spreadsheet } from "./intake_state.ts";
 import { useStore } from "../lib/store.ts";
 import { openPictures } from "../pictures/current.ts";
 import { lazy } from "../ui/lazy.tsx";
@@ -151,7 +151,7 @@ function Columns({ client, spreadsheet, chosen }: {
           </select>
         )}
         <span class="quiet">{plural(table.rows.length, "row")}</span>
-        <button type="button" onClick={dropAll}>Another file</button>
+        <button type="button" onClick={discardIntake}>Another file</button>
         <button
           type="button"
           class="main"

@@ -12,7 +12,7 @@ import { goTo, linkTo, route } from "../state/route.ts";
 import { WarningNote } from "../ui/problem_list.tsx";
 import { type ShownLine, Source } from "../ui/source.tsx";
 import { rowName } from "./check/objections.ts";
-import { dropAll } from "./intake_state.ts";
+import { discardIntake } from "./intake_state.ts";
 import {
   type DocumentUpload,
   type Refusal,
@@ -203,7 +203,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
     const { step } = upload.value ?? {};
     const isDone = step?.name === "sent" &&
       (step.sent.leftOutCount === 0 || current.kind === "document");
-    if (isDone) dropAll();
+    if (isDone) discardIntake();
     if (stillHere) goTo("imports", id);
   };
   const check = async () => {
@@ -223,7 +223,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
         type="button"
         onClick={() => {
           forgetCheck(client, current);
-          dropAll();
+          discardIntake();
         }}
       >
         Another file

@@ -3,7 +3,7 @@
  * why a file was refused. It is stored outside the views, so that a change of
  * view loses nothing.
  */
-import { dropPictures, openPictures } from "../pictures/current.ts";
+import { discardPictures, openPictures } from "../pictures/current.ts";
 import { Store } from "../lib/store.ts";
 import type { Finding } from "./check/finding.ts";
 import type { Book } from "./columns/sheet.ts";
@@ -47,9 +47,9 @@ export function startOpening(): AbortSignal {
   return opening.signal;
 }
 
-/** Drops the intake, and pictures that are in its rows already. */
-export function dropAll(): void {
-  if (openPictures.value?.state.value.placed) dropPictures();
+/** Discards the intake, and pictures that are in its rows already. */
+export function discardIntake(): void {
+  if (openPictures.value?.state.value.placed) discardPictures();
   startOpening();
   dropFile();
   intake.set({ name: "empty" });

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { runInSlices } from "../lib/slices.ts";
 import { useStore } from "../lib/store.ts";
-import { dropPictures, openPictures } from "../pictures/current.ts";
+import { discardPictures, openPictures } from "../pictures/current.ts";
 import { PicturesPanel } from "../pictures/panel.tsx";
 import type { PictureSet } from "../pictures/picture_set.ts";
 import type { PicturePlaces } from "../pictures/placing.ts";
@@ -18,7 +18,7 @@ export function OpenPictures({ client, set }: {
   client: Client;
   set: PictureSet;
 }) {
-  return <PicturesPanel client={client} set={set} onClose={dropPictures} />;
+  return <PicturesPanel client={client} set={set} onClose={discardPictures} />;
 }
 
 /** The pictures beside an opened file. */
@@ -83,7 +83,7 @@ export function TablePictures({ client, sheet, rows, onPlace }: {
       client={client}
       set={set}
       places={places}
-      onClose={dropPictures}
+      onClose={discardPictures}
     />
   );
 }

@@ -216,7 +216,7 @@ export function decimalSeparatorOf(
 const NUMBER = /\d[\d.,\s']*\d|\d/;
 const AMBIGUOUS = /^[1-9]\d{0,2}([.,])\d{3}$/;
 
-/** A number such as `1.299`, which may have thousands or decimals. */
+/** A number such as `1.299`, whose point separates thousands or decimals. */
 export interface AmbiguousNumber {
   number: string;
   separator: Exclude<DecimalSeparator, "">;

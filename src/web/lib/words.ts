@@ -6,7 +6,7 @@ import {
   SCALAR_RULES,
   type ScalarField,
 } from "../../catalogue/fields.ts";
-import { lackingAttribute } from "../../catalogue/missing_attribute.ts";
+import { missingAttributeIn } from "../../catalogue/missing_attribute.ts";
 import type { Detail, DetailCode } from "../../client/mod.ts";
 import { type CodeEntry, DETAIL_CODES } from "../../lib/errors.ts";
 
@@ -112,7 +112,7 @@ export function problemTitle(
   const path = field.replace(/\[\d+\]/g, "");
   return path === "" || /^[A-Z]/.test(problem)
     ? capitalised(problem)
-    : `${lackingAttribute(message) ?? fieldLabel(path)} ${problem}`;
+    : `${missingAttributeIn(message) ?? fieldLabel(path)} ${problem}`;
 }
 
 /** What to do about problems of a code, in a field. */

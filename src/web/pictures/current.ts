@@ -10,10 +10,10 @@ import type { PictureSet } from "./picture_set.ts";
 export const openPictures = new Store<PictureSet | null>(null);
 
 /** The form that takes dropped files instead of the view `Upload`; null: none. */
-export const dropTaker = new Store<((dropped: Dropped) => void) | null>(null);
+export const dropHandler = new Store<((dropped: Dropped) => void) | null>(null);
 
-/** Drops the pictures and stops their sending. */
-export function dropPictures(): void {
+/** Discards the pictures and stops their sending. */
+export function discardPictures(): void {
   openPictures.value?.stop();
   openPictures.set(null);
 }

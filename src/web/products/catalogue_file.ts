@@ -144,8 +144,8 @@ function attributeCells(
   columns: readonly string[],
 ): string[] {
   const left = [...attributes ?? []];
-  const isWhole = left.every(({ value }) => ownCell(value) !== null);
+  const allFit = left.every(({ value }) => ownCell(value) !== null);
   return columns.map((name) =>
-    isWhole && left[0]?.name === name ? ownCell(left.shift()!.value) ?? "" : ""
+    allFit && left[0]?.name === name ? ownCell(left.shift()!.value) ?? "" : ""
   );
 }

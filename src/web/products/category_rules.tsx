@@ -21,7 +21,7 @@ export function CategoryNeeds({ client, names, attributes, onAdd }: {
     [client, wanted.join("\n")],
   );
   const has = (rule: CategoryRule) =>
-    attributes.some(({ note }) => note.trim() === rule.attribute);
+    attributes.some(({ note: name }) => name.trim() === rule.attribute);
   return (
     <>
       {data?.filter(({ rule = [] }) => rule.length > 0).map((category) => (

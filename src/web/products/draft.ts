@@ -124,7 +124,10 @@ export function problemOf(name: ScalarField, text: string): string | null {
   return "problem" in read ? `This ${read.problem.message}` : null;
 }
 
-/** Whether the field is an amount of money, which may have thousands. */
+/**
+ * Whether the field is an amount of money, which may be typed with thousands
+ * separators.
+ */
 function isAmount(name: ScalarField): boolean {
   return name === "price" || name === "compare_at_price";
 }
@@ -146,16 +149,16 @@ function canonicalSpelling(name: ScalarField, text: string): string {
 }
 
 /** The names of the fields in which two drafts differ. */
-export function changedFieldsOf(draft: Draft, from: Draft): string[] {
+export function changedFieldsOf(draft: Draft, base: Draft): string[] {
   const scalars = SCALAR_NAMES.filter((name) =>
-    draft.scalars[name].trim() !== from.scalars[name].trim() ||
-    (name === "price" && draft.currency !== from.currency)
+    draft.scalars[name].trim() !== base.scalars[name].trim() ||
+    (name === "price" && draft.currency !== base.currency)
   );
   const lists = LIST_NAMES.filter((name) =>
     JSON.stringify(filled(draft.lists[name])) !==
-      JSON.stringify(from.lists[name])
+      JSON.stringify(base.lists[name])
   );
-  const sale = JSON.stringify(draft.sale) === JSON.stringify(from.sale)
+  const sale = JSON.stringify(draft.sale) === JSON.stringify(base.sale)
     ? []
     : [SALE];
   return [...scalars, ...sale, ...lists];
@@ -169,14 +172,14 @@ const LONGEST_VALUE_SHOWN = 40;
 /** Describes the changes of these fields: `Quantity 8 → 1`. */
 export function describeChanges(
   draft: Draft,
-  from: Draft,
+  base: Draft,
   changed: readonly string[],
 ): string {
   const textsOf = ({ scalars, currency }: Draft, name: ScalarField) =>
     `${scalars[name].trim() || "–"}${name === "price" ? ` ${currency}` : ""}`;
   return changed.map((name) => {
     if (!(name in SCALAR_RULES)) return fieldLabel(name);
-    const texts = [from, draft]
+    const texts = [base, draft]
       .map((one) => textsOf(one, name as ScalarField));
     return texts.every(({ length }) => length <= LONGEST_VALUE_SHOWN)
       ? `${fieldLabel(name)} ${texts.join(" → ")}`
@@ -185,8 +188,8 @@ export function describeChanges(
 }
 
 /** The draft, with the stored value in every field that was not edited. */
-export function rebaseDraft(draft: Draft, from: Draft, stored: Draft): Draft {
-  const changed = changedFieldsOf(draft, from);
+export function rebaseDraft(draft: Draft, base: Draft, stored: Draft): Draft {
+  const changed = changedFieldsOf(draft, base);
   const source = (name: string) => changed.includes(name) ? draft : stored;
   return {
     scalars: Object.fromEntries(
@@ -206,11 +209,11 @@ export function rebaseDraft(draft: Draft, from: Draft, stored: Draft): Draft {
  */
 export function conflictingFields(
   draft: Draft,
-  from: Draft,
+  base: Draft,
   stored: Draft,
 ): string[] {
-  const mine = changedFieldsOf(draft, from);
-  const theirs = changedFieldsOf(stored, from);
+  const mine = changedFieldsOf(draft, base);
+  const theirs = changedFieldsOf(stored, base);
   return changedFieldsOf(draft, stored)
     .filter((name) => mine.includes(name) && theirs.includes(name));
 }

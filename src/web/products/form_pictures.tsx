@@ -5,7 +5,7 @@ import { loadPictures } from "../import/load_pictures.ts";
 import { openDropped } from "../import/open.ts";
 import type { Dropped } from "../lib/browser.ts";
 import { PictureChoosers } from "../pictures/choosers.tsx";
-import { dropTaker } from "../pictures/current.ts";
+import { dropHandler } from "../pictures/current.ts";
 import type { PictureSet } from "../pictures/picture_set.ts";
 import { imagesAfter } from "../pictures/set.ts";
 import { goTo } from "../state/route.ts";
@@ -34,16 +34,16 @@ export function FormPictures({ client, images, onImages }: {
       return openDropped(client, dropped);
     }
     const current = latest.current;
-    const open = current === null || current.state.value.placed !== null
+    const openSet = current === null || current.state.value.placed !== null
       ? new PictureSet()
       : current;
-    open.add(onlyPictures(sorted));
-    setSet(open);
+    openSet.add(onlyPictures(sorted));
+    setSet(openSet);
   };
   useEffect(() => {
-    dropTaker.set(take);
+    dropHandler.set(take);
     return () => {
-      dropTaker.set(null);
+      dropHandler.set(null);
       latest.current?.stop();
     };
   }, [client]);

@@ -16,7 +16,7 @@ import {
 import { goTo, linkTo } from "../state/route.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { loadProduct, Thumbnail } from "../ui/thumbnails.tsx";
-import { dropUnsaved } from "./unsaved.ts";
+import { discardDraft } from "./unsaved.ts";
 import { PriceHistory } from "./price_history.tsx";
 import { ProductForm } from "./product_form.tsx";
 
@@ -106,7 +106,7 @@ function Deletion({ client, product }: { client: Client; product: Product }) {
   const { busy, error, run } = useAction();
   const remove = async () => {
     await client.products.delete({ sku_or_id: product.id });
-    dropUnsaved(product.id);
+    discardDraft(product.id);
     goTo("products");
   };
   return (
@@ -140,7 +140,7 @@ function Images({ product }: { product: Product }) {
         Changed <Moment iso={updated_at} />, created <Moment iso={created_at} />
       </p>
       <details class="facts">
-        <summary>For a report</summary>
+        <summary>For a problem report</summary>
         product <code class="break">{id}</code>
       </details>
     </section>

@@ -43,7 +43,7 @@ import { CategoryNeeds } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
 import { loadProduct, skuExists } from "../ui/thumbnails.tsx";
 import { FormPictures } from "./form_pictures.tsx";
-import { dropUnsaved, keepUnsaved, unsavedOf } from "./unsaved.ts";
+import { discardDraft, keepUnsaved, unsavedOf } from "./unsaved.ts";
 
 /** The labels of a list's item and of its note. */
 const ITEM_LABELS: Readonly<
@@ -70,10 +70,10 @@ export function ProductForm({ client, product, onSaved }: {
   onSaved: (transaction: string, sku: string) => void;
 }) {
   const id = product?.id ?? null;
-  const [from, setFrom] = useState(() =>
-    unsavedOf(id)?.from ?? draftOf(product)
+  const [base, setBase] = useState(() =>
+    unsavedOf(id)?.base ?? draftOf(product)
   );
-  const [draft, setDraft] = useState<Draft>(() => unsavedOf(id)?.draft ?? from);
+  const [draft, setDraft] = useState<Draft>(() => unsavedOf(id)?.draft ?? base);
   const [refused, setRefused] = useState<readonly Detail[]>([]);
   /** Edited fields that somebody else has changed, too. */
   const [conflicts, setConflicts] = useState<readonly string[]>([]);
@@ -86,10 +86,10 @@ export function ProductForm({ client, product, onSaved }: {
    * Merges the stored values into the draft; returns the conflicting fields.
    */
   const mergeStored = (stored: Draft): readonly string[] => {
-    const found = conflictingFields(draft, from, stored);
+    const found = conflictingFields(draft, base, stored);
     setConflicts(found);
-    setDraft((latest) => rebaseDraft(latest, from, stored));
-    setFrom(stored);
+    setDraft((latest) => rebaseDraft(latest, base, stored));
+    setBase(stored);
     return found;
   };
   // The stored product may differ from what was sent: quantity 0 makes it
@@ -97,23 +97,23 @@ export function ProductForm({ client, product, onSaved }: {
   useLayoutEffect(() => {
     if (product !== null) mergeStored(draftOf(product));
   }, [product]);
-  const changed = changedFieldsOf(draft, from);
+  const changed = changedFieldsOf(draft, base);
   useLayoutEffect(() => {
-    if (changed.length > 0) keepUnsaved(id, { from, draft });
-    else dropUnsaved(id);
-  }, [from, draft]);
+    if (changed.length > 0) keepUnsaved(id, { base, draft });
+    else discardDraft(id);
+  }, [base, draft]);
   const wrong = changed.filter((name) =>
     name === SALE ? saleProblem(draft) !== null : name in SCALAR_RULES &&
       problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !==
         null
   );
-  const doubt = priceDoubtOf(draft, from);
+  const doubt = priceDoubtOf(draft, base);
   /** The merged draft to save; null: there is a conflict to look at first. */
   const mergedDraft = async ({ id }: Product): Promise<Draft | null> => {
     const stored = draftOf(await loadProduct(client, id));
     return mergeStored(stored).length > 0
       ? null
-      : rebaseDraft(draft, from, stored);
+      : rebaseDraft(draft, base, stored);
   };
   const save = async () => {
     setRefused([]);
@@ -128,19 +128,19 @@ export function ProductForm({ client, product, onSaved }: {
     }
     try {
       const { price } = current.scalars;
-      const expected = price === refusedPrice ? from.scalars.price : undefined;
+      const expected = price === refusedPrice ? base.scalars.price : undefined;
       const id = product?.id ?? null;
       const sent = productToSend(id, current, changed, expected);
       const name = product === null
         ? `New ${sku}`
-        : `Edit of ${sku}: ${describeChanges(current, from, changed)}`;
+        : `Edit of ${sku}: ${describeChanges(current, base, changed)}`;
       const { transaction_id } = await client.uploads.create({
         products: [sent],
         name: uploadName(name),
       });
-      setFrom(current);
+      setBase(current);
       setRefusedPrice(null);
-      dropUnsaved(id);
+      discardDraft(id);
       onSaved(transaction_id, sku);
     } catch (failure) {
       if (failure instanceof ApiError) {
@@ -223,10 +223,10 @@ export function ProductForm({ client, product, onSaved }: {
           client={client}
           names={draft.lists.categories.map(({ text }) => text)}
           attributes={draft.lists.attributes}
-          onAdd={(note) =>
+          onAdd={(attribute) =>
             setList("attributes", [
               ...draft.lists.attributes,
-              { text: "", note },
+              { text: "", note: attribute },
             ])}
         />
       </fieldset>
@@ -262,7 +262,7 @@ export function ProductForm({ client, product, onSaved }: {
             <button
               type="button"
               onClick={() => {
-                setDraft(from);
+                setDraft(base);
                 setRefused([]);
                 setConflicts([]);
               }}

@@ -142,9 +142,9 @@ function ChangeForm({ client, products, onDone }: {
           accept: "valid",
           name: uploadName(bulkChangeTitle(change)),
         });
-      const { updated, refused: inPreview = 0 } = outcome.products;
-      const more = refused - inPreview;
-      const text = `${plural(updated - more, "product")} changed.`;
+      const { updated, refused: refusedBefore = 0 } = outcome.products;
+      const newlyRefused = refused - refusedBefore;
+      const text = `${plural(updated - newlyRefused, "product")} changed.`;
       onDone({
         transaction_id,
         changesPrices: change.field === "price",
@@ -244,7 +244,10 @@ const NOTHING: DryRun = {
   products: { total: 0, created: 0, updated: 0, unchanged: 0 },
 };
 
-/** The dry run of a change; if no product can be changed, all are refused. */
+/**
+ * The dry run of a change. If no product can be changed, the service answers
+ * with an error; then the result counts all products as refused.
+ */
 async function dryRun(
   client: Client,
   products: ProductAttributes[],
@@ -324,7 +327,9 @@ function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
         <p>
           {doubts[0].sku}: {doubts[0].doubt}
           {doubts.length > 1 &&
-            ` The same question applies to ${count(doubts.length)} products.`}
+            ` The same question applies to ${
+              plural(doubts.length - 1, "other product")
+            }.`}
         </p>
       )}
       {details && <ProblemList details={details} more={more} />}

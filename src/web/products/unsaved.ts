@@ -4,9 +4,9 @@
  */
 import type { Draft } from "./draft.ts";
 
-/** A draft, and what was stored when it was begun. */
+/** A draft, and the stored values that it began with. */
 export interface Unsaved {
-  from: Draft;
+  base: Draft;
   draft: Draft;
 }
 
@@ -21,12 +21,12 @@ export function keepUnsaved(id: string | null, unsaved: Unsaved): void {
   drafts.set(id, unsaved);
 }
 
-export function dropUnsaved(id: string | null): void {
+export function discardDraft(id: string | null): void {
   drafts.delete(id);
 }
 
-/** Drops all drafts, so that the next user does not see them. */
-export function dropAllUnsaved(): void {
+/** Discards all drafts, so that the next user does not see them. */
+export function discardAllDrafts(): void {
   drafts.clear();
 }
 

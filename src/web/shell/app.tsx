@@ -24,13 +24,17 @@ import { sandbox } from "../state/sandbox.ts";
 import { type Session, session, signOut } from "../state/session.ts";
 import { useStore } from "../lib/store.ts";
 import { openDropped } from "../import/open.ts";
-import { dropAll } from "../import/intake_state.ts";
+import { discardIntake } from "../import/intake_state.ts";
 import type { PictureSet } from "../pictures/picture_set.ts";
-import { dropPictures, dropTaker, openPictures } from "../pictures/current.ts";
+import {
+  discardPictures,
+  dropHandler,
+  openPictures,
+} from "../pictures/current.ts";
 import { hasUnsavedWork, keepFile } from "../import/send/upload_state.ts";
 import { useReviewsWaiting } from "./reviews_waiting.ts";
 import { ThemeButton } from "./theme.tsx";
-import { dropAllUnsaved, hasUnsaved } from "../products/unsaved.ts";
+import { discardAllDrafts, hasUnsaved } from "../products/unsaved.ts";
 import { SignInView } from "./sign_in.tsx";
 import { UploadView } from "../import/start.tsx";
 
@@ -186,9 +190,9 @@ export function App() {
   const view = signedIn ? viewAt(views, place) : null;
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
-  const counts = COUNTING_VIEWS.includes(view?.name ?? "");
+  const viewCounts = COUNTING_VIEWS.includes(view?.name ?? "");
   useReviewsWaiting(
-    current.role === "operator" && !counts ? current.client : null,
+    current.role === "operator" && !viewCounts ? current.client : null,
   );
   useTitle(view?.label ?? "Sign in");
   useUnsavedWarning();
@@ -217,8 +221,8 @@ export function App() {
           />
         )}
       </main>
-      <EndNotice />
-      <SentNotice />
+      <EndNote />
+      <SentPicturesNote />
       {signedIn && <Shortcuts views={views} />}
     </>
   );
@@ -376,7 +380,7 @@ function useUnsavedWarning(): void {
 }
 
 /** A note about an upload or import that ended while another view was open. */
-function EndNotice() {
+function EndNote() {
   const last = useStore(endedUnseen);
   const { view, id } = useStore(route);
   const place = last && uploadView(last);
@@ -404,7 +408,7 @@ function EndNotice() {
 }
 
 /** A note that sent pictures wait for the view that puts them into products. */
-function SentNotice() {
+function SentPicturesNote() {
   const set = useStore(openPictures);
   const { view } = useStore(route);
   return set === null || view === "" || view === "upload"
@@ -482,11 +486,11 @@ function Header({ current, views, view }: {
   );
 }
 
-/** Signs out and drops all work, so that the next user does not see it. */
+/** Signs out and discards all work, so that the next user does not see it. */
 function endSession(): void {
-  dropAll();
-  dropPictures();
-  dropAllUnsaved();
+  discardIntake();
+  discardPictures();
+  discardAllDrafts();
   endedUnseen.set(null);
   signOut();
 }
@@ -533,10 +537,10 @@ function useDrop(current: Session | null): void {
       document.body.classList.remove("dropping");
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
-      const taker = dropTaker.value;
+      const handler = dropHandler.value;
       const dropped = await droppedFiles(event.dataTransfer);
       if (dropped.files.length === 0) return;
-      if (taker !== null) return taker(dropped);
+      if (handler !== null) return handler(dropped);
       goTo("upload");
       openDropped(current?.client ?? null, dropped);
     };

@@ -124,7 +124,7 @@ function ApiErrorFacts({ error }: { error: ApiError }) {
 export function ErrorFacts({ error }: { error: ApiError }) {
   return (
     <details class="facts">
-      <summary>For a report</summary>
+      <summary>For a problem report</summary>
       <code>{error.code}</code> · {error.status}
       {error.requestId && (
         <>

@@ -37,9 +37,9 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   const facts = (
     <span class="quiet">
       {times > 1 && `${count(times)} times within a minute. `}
-      For a report: <code>{code}</code>, request <code>{request_id}</code>, key
-      {" "}
-      <code>{refusal.key_id}</code> from {refusal.client_address}
+      For a problem report: <code>{code}</code>, request{" "}
+      <code>{request_id}</code>, key <code>{refusal.key_id}</code> from{" "}
+      {refusal.client_address}
     </span>
   );
   if (details === undefined) {

@@ -155,7 +155,7 @@ export function Progress({ watched, perSecond, connected }: {
         </p>
       )}
       <details class="facts">
-        <summary>For a report</summary>
+        <summary>For a problem report</summary>
         {isImport(watched) ? "import" : "upload"}{" "}
         <code class="break">{id}</code>
       </details>

@@ -197,7 +197,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
       <Attempts delivery={delivery} />
       <Payload client={client} trigger={trigger} delivery={delivery} />
       <details class="facts">
-        <summary>For a report</summary>
+        <summary>For a problem report</summary>
         <DeliveryIds delivery={delivery} />
       </details>
     </li>

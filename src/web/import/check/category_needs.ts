@@ -80,7 +80,7 @@ function hasColumn(
   }
   return targets.some((target, i) =>
     target === "attribute" &&
-    // Each row names its own attribute, so any may be there.
+    // Each row of this column names its attribute: it may be this one.
     (nameColumns[i] >= 0 ||
       attributeOfColumn([], header, mapping, i) === attribute)
   );

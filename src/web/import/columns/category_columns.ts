@@ -15,8 +15,9 @@ const FIRST: readonly string[] = [
 ];
 
 /**
- * The columns of who answers for a product, and of its safety text: for a
- * column `manufacturer`, the page would choose the brand.
+ * The columns of the contacts and the safety text. The column of the
+ * manufacturer has another name than its field, because the page would map a
+ * column `manufacturer` to the brand.
  */
 const SAFETY = {
   manufacturer: "manufacturer_contact",

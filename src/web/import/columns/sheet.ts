@@ -5,7 +5,7 @@ import {
   SALE,
   SALE_ELEMENTS,
 } from "../../../catalogue/fields.ts";
-import { lackingAttribute } from "../../../catalogue/missing_attribute.ts";
+import { missingAttributeIn } from "../../../catalogue/missing_attribute.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { csvOf, type Table } from "../read/csv.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
@@ -117,7 +117,7 @@ export function columnOfProblem(
   if (field === undefined) return null;
   const { targets } = mapping;
   const cells = table.rows[row];
-  const lacking = field === "attributes" ? lackingAttribute(message) : null;
+  const lacking = field === "attributes" ? missingAttributeIn(message) : null;
   if (lacking !== null) {
     const column = targets.findIndex((target, i) =>
       target === "attribute" &&
