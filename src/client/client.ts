@@ -44,9 +44,9 @@ interface UploadMethods {
 /** The same for imports. */
 interface ImportMethods {
   /** The import with its problems once it is final. */
-  waitFor(from: ImportId, options?: CallOptions): Promise<Import>;
+  waitFor(importId: ImportId, options?: CallOptions): Promise<Import>;
   /** The import, without its problems, whenever it has changed. */
-  follow(from: ImportId, options?: CallOptions): AsyncGenerator<Import>;
+  follow(importId: ImportId, options?: CallOptions): AsyncGenerator<Import>;
 }
 
 /** A client with the key of a seller. */
@@ -77,38 +77,44 @@ export function createClient(options: ClientOptions): Client {
     ...operations,
     uploads: {
       ...operations.uploads,
-      waitFor: (upload, call) =>
+      waitFor: (upload, callOptions) =>
         follower.waitFor(
-          (wait) => operations.uploads.get({ ...idOf(upload), wait }, call),
+          (wait) =>
+            operations.uploads.get({ ...idOf(upload), wait }, callOptions),
           ({ transaction }) => transaction,
-          call,
+          callOptions,
         ),
-      follow: (upload, call) =>
+      follow: (upload, callOptions) =>
         follower.follow(
           SELLER_OPERATIONS.uploads.get,
           idOf(upload),
           ({ transaction }) => transaction as Transaction,
-          call,
+          callOptions,
         ),
-      results: (upload, call) =>
+      results: (upload, callOptions) =>
         follower.results(
-          (after) => operations.uploads.get({ ...idOf(upload), after }, call),
+          (after) =>
+            operations.uploads.get({ ...idOf(upload), after }, callOptions),
         ),
     },
     imports: {
       ...operations.imports,
-      waitFor: (from, call) =>
+      waitFor: (importId, callOptions) =>
         follower.waitFor(
-          (wait) => operations.imports.get({ ...importIdOf(from), wait }, call),
+          (wait) =>
+            operations.imports.get(
+              { ...importIdOf(importId), wait },
+              callOptions,
+            ),
           (answer) => answer.import,
-          call,
+          callOptions,
         ),
-      follow: (from, call) =>
+      follow: (importId, callOptions) =>
         follower.follow(
           SELLER_OPERATIONS.imports.get,
-          importIdOf(from),
+          importIdOf(importId),
           (event) => event.import as Import,
-          call,
+          callOptions,
         ),
     },
     xml: xmlMethodsOf<SellerXmlOperations>(connection, SELLER_OPERATIONS),
@@ -144,7 +150,7 @@ const AS_XML = { accept: "text/xml", answer: "text" } as const;
 
 type Input = Readonly<Record<string, unknown>> | undefined;
 
-/** Rows by noun and verb. */
+/** The rows of operations, such as `table.products.list`. */
 type Table = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
 /** The methods of a table, which call its operations. */

@@ -58,9 +58,9 @@ export function bulkChangeProblem(change: BulkChange): string | null {
 }
 
 /**
- * The effects on these products; a product that lacks the value to start from
- * has no effect. The service refuses the change of a product if somebody else
- * has changed the value.
+ * The effects on these products, without products that lack the value that the
+ * change starts from. The service refuses the change of a product if somebody
+ * else has changed the value.
  */
 export function productEffects(
   products: readonly Product[],

@@ -136,7 +136,9 @@ export function PriceHistory({ client, product }: {
                   keyOf={({ at }) => at}
                 />
                 {next && (
-                  <p class="quiet">The list has the last {changes.length}.</p>
+                  <p class="quiet">
+                    The list has the last {changes.length} changes.
+                  </p>
                 )}
               </>
             )}
