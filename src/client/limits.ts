@@ -51,7 +51,7 @@ export async function bodyOf(
 export class PageCount {
   readonly #limit: number;
   #pages = 0;
-  /** The cursor of an earlier page; if a page has it again, the list is a cycle. */
+  /** The cursor of an earlier page; a page that has it again closes a cycle. */
   #earlierCursor: string | undefined;
   /** The number of pages after which `#earlierCursor` is replaced. */
   #replaceAt = 1;
