@@ -147,8 +147,13 @@ export function historyOf(lines: Iterable<Line>): History {
     if (repeat.input.f !== "repeat") continue;
     const original = operations.get(repeat.input.of)!;
     if (repeat.outcome === "ok") findings.push(...compared(original, repeat));
-    // Lost, or refused: the attempt may be executed later.
+    // The lost attempt may be executed later.
     else if (repeat.outcome === "unknown") uncertain.add(original.n);
+    else if (original.outcome === "ok" && repeat.invoked > original.ended) {
+      findings.push(
+        `operation ${original.n} was repeated by ${repeat.n} and refused`,
+      );
+    }
     if (uncertain.has(repeat.n)) uncertain.add(original.n);
   }
   for (const operation of operations.values()) {

@@ -165,6 +165,10 @@ const WRONG: Record<string, [Story, string]> = {
     story().upload().did({ f: "repeat", of: 1 }, { transaction: "t1" }),
     "not answered as a repetition",
   ],
+  "a repetition that is refused after the request was executed": [
+    story().upload().did({ f: "repeat", of: 1 }, { status: 422 }),
+    "operation 1 was repeated by 2 and refused",
+  ],
   "an undo that restores something else": [
     story().upload().upload(SKU, { price: "2", quantity: 20 })
       .did({ f: "undo", of: 2 }).read({ price: "1", quantity: 20 }),
