@@ -209,17 +209,19 @@ export const UUID = text({ kind: "uuid" });
 /** Any elements, and text between them. */
 export const ANY = text<XmlNode>({ kind: "any" });
 
+const IGNORED_TEXT = text<string | null>({ kind: "string", empty: true });
+
 /** The description of what only the service sets. */
 export const READ_ONLY = "only in answers; ignored in requests";
 
 /**
- * An element that only the service sets: a request may have it, so that an
- * answer can be sent back.
+ * An element that only the service sets: a request may have it with any text, so
+ * that an answer can be sent back.
  */
 export function readOnly<N extends string>(
   name: N,
-): Child<{ [K in N]?: XmlNode }> {
-  return maybe(name, ANY, READ_ONLY);
+): Child<{ [K in N]?: string | null }> {
+  return maybe(name, IGNORED_TEXT, READ_ONLY);
 }
 
 /** A `<name>` that, if it is sent, must equal the name in the path. */

@@ -175,6 +175,33 @@ bothEngines.test("a document that is sent as it was read changes nothing", async
   }
 });
 
+Deno.test("a value that only the service sets is a text", async () => {
+  await using app = await boot({ config: { rateLimit: 0 } });
+  const put = (form: Form, time: string) =>
+    call(app, "/seller_api/contacts/kockums", {
+      form,
+      method: "PUT",
+      body: form === "xml"
+        ? CONTACT_EXAMPLE.replace(
+          "</contact>",
+          `<updated_at>${time}</updated_at></contact>`,
+        )
+        : `{"company": "Kockums", "street": "Bruksgatan 3", "city": "Ronneby",
+            "country": "SE", "email": "a@b.example", "updated_at": ${time}}`,
+    });
+  for (const time of ['["2026-11-20"]', '{"at": "2026-11-20"}', "5"]) {
+    const { status, text } = await put("json", time);
+    assertEquals(status, 422, time);
+    assertMatch(text, /updated_at is .*; it must be a string/);
+  }
+  const { status, text } = await put("xml", "<at>2026-11-20</at>");
+  assertEquals(status, 422);
+  assertMatch(text, /&lt;updated_at&gt; holds only text/);
+  for (const time of ['"2026-11-20T08:00:00Z"', "null"]) {
+    assertEquals((await put("json", time)).status, 200, time);
+  }
+});
+
 bothEngines.test("the values of a seller that are sent as they were read change nothing", async () => {
   await using app = await boot({
     config: { operatorKey: "op", rateLimit: 0 },
