@@ -27,8 +27,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /**
    * How long, in milliseconds, a call is repeated after temporary failures; 0
-   * for no repetition. Only reads, uploads of images, events and calls
-   * with an Idempotency-Key are repeated. A call beyond the rate limit waits as long as
+   * for no repetition. Only reads, uploads of images, events and calls with an
+   * Idempotency-Key are repeated. A call beyond the rate limit waits as long as
    * the service says, up to ten times, whatever this value is.
    */
   retryFor?: number;

@@ -417,11 +417,11 @@ export interface CreateWebhookInput {
     /** format of deliveries; xml by default */
     format?: "xml" | "json";
     /** only in answers; ignored in requests */
-    disabled_at?: unknown;
+    disabled_at?: string | null;
     /** only in answers; ignored in requests */
-    failing_since?: unknown;
+    failing_since?: string | null;
     /** only in answers; ignored in requests */
-    last_error?: unknown;
+    last_error?: string | null;
   } | Encoded;
 }
 
@@ -587,7 +587,7 @@ export interface PutContactInput {
     /** the name in the path; may be left out */
     name?: string;
     /** only in answers; ignored in requests */
-    updated_at?: unknown;
+    updated_at?: string | null;
     /** the name or trade name */
     company: string;
     /** with the number */
@@ -644,7 +644,7 @@ export interface PutMappingInput {
     /** the name in the path; may be left out */
     name?: string;
     /** only in answers; ignored in requests */
-    updated_at?: unknown;
+    updated_at?: string | null;
     /** the columns, each by its name in the table */
     columns: MappedColumn[];
     /** values for all rows */
