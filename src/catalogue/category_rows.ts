@@ -156,7 +156,7 @@ export class Categories {
         list,
       );
       if (rows.length === 0) return null;
-      current = this.#use(rows[0]);
+      current = this.#versionOf(rows[0]);
       if (current.version !== version) return current;
       for (const { name, rules } of rows) {
         if (name === null) continue;
@@ -177,7 +177,7 @@ export class Categories {
     return current;
   }
 
-  #use({ version, closed }: Row): Version {
+  #versionOf({ version, closed }: Row): Version {
     if (this.#version?.version !== version) {
       this.#version = {
         version,

@@ -78,14 +78,15 @@ export class Category {
   }
 }
 
-/** The categories that products of one plan have. */
+/** The categories of products that are planned together. */
 export interface CategoryList {
   /** Whether a product may have no other category. */
   closed: boolean;
   /** Null if the list lacks the category. */
   find(name: string): Category | null;
   /**
-   * All names of a closed list; empty if no product has an unknown category.
+   * All names of a closed list, to suggest the nearest ones; empty if no product
+   * has an unknown category.
    */
   names: readonly string[];
   /** Today, as YYYY-MM-DD in UTC. */

@@ -489,7 +489,7 @@ class CategoriesReader {
     if (!this.#isJson) {
       return refuse(`is not known here; <${parent.name}> holds <${item}>.`);
     }
-    // The list as GET returns it is enclosed in its name.
+    // The client sent the list as GET returns it, with its enclosing member.
     if (field === "categories") {
       return refuse(
         "encloses the document; send only its content.",
@@ -563,9 +563,9 @@ function pointerOf(field: string): string {
 function readField(text: string): ReadResult<string> {
   const fields: readonly string[] = RULED_FIELDS;
   if (fields.includes(text)) return { value: text };
-  const called = fieldCalled(text);
-  const near = called !== null && fields.includes(called)
-    ? called
+  const synonym = fieldCalled(text);
+  const near = synonym !== null && fields.includes(synonym)
+    ? synonym
     : nearestName(text, fields);
   return {
     problem: {

@@ -29,7 +29,7 @@ const LIST = insertInto(
      begins = excluded.begins`,
 );
 
-/** Replaces the list. With an empty list, categories have no rules. */
+/** Replaces the list. An empty list removes all rules. */
 export async function putCategories(
   services: Pick<Services, "db" | "deps">,
   { who, list: { closed, categories } }: { who: string; list: NewList },
@@ -46,8 +46,12 @@ export async function putCategories(
       await tx.run("DELETE FROM category_list WHERE id = 1", [], "any");
     } else {
       const names = categories.map(({ name }) => name).join("\n");
-      const begins = daysOf(categories, dayOf(tx.now())).join("\n");
-      await tx.runMany(LIST, [[1, version, Number(closed), names, begins]], 1);
+      const firstDays = daysOf(categories, dayOf(tx.now())).join("\n");
+      await tx.runMany(
+        LIST,
+        [[1, version, Number(closed), names, firstDays]],
+        1,
+      );
     }
     const rules = categories.reduce((sum, { rules }) => sum + rules.length, 0);
     const detail = `${categories.length} categories, ${rules} rules` +
@@ -56,7 +60,7 @@ export async function putCategories(
   });
 }
 
-/** The most days that are stored with a list; later days are left out. */
+/** The most first days of rules that are stored with a list; later ones are not. */
 const DAYS_KEPT = 1_000;
 
 /** The first days after `today` on which rules begin, in order. */

@@ -502,7 +502,7 @@ export interface LowestPrice {
 
 export interface ProductReview {
   state: "pending" | "approved" | "rejected";
-  /** when the state began; a corrected product keeps the former reason until it is reviewed */
+  /** when the state began */
   at: string;
   /** a code that the operator chose */
   code?: string;

@@ -162,7 +162,7 @@ function pageOf({ path }: Endpoint): string {
   return REFERENCE_PAGES.find(({ paths }) => paths.test(path))!.name;
 }
 
-/** The end of the reference's chapter: the endpoints of each page. */
+/** Lists the endpoints of each page, for the end of the reference's chapter. */
 export function referenceContents(endpoints: readonly Endpoint[]): string {
   const parts = REFERENCE_PAGES.map(({ name, title }) => {
     const rows = endpoints.filter((endpoint) => pageOf(endpoint) === name)
@@ -203,8 +203,8 @@ export function referenceEntries(
 }
 
 /**
- * The chapter on webhooks with the operator's meanings of triggers: they replace
- * those in the table, and an example of each follows before the next heading.
+ * The chapter on webhooks with the operator's descriptions of triggers. They
+ * replace those in the table; the examples follow the table.
  */
 export function withMeanings(
   chapter: string,

@@ -164,8 +164,7 @@ const REVIEW: Shape = {
     one(
       "at",
       TIME,
-      "when the state began; a corrected product keeps the former " +
-        "reason until it is reviewed",
+      "when the state began",
     ),
     ...REASON_ELEMENTS,
   ],

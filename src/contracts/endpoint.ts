@@ -29,7 +29,7 @@ export interface Address {
 }
 
 export interface Documentation {
-  /** A name for programs. */
+  /** The `operationId`, which generated clients use as a function's name. */
   operation: string;
   title: string;
   /** Markdown. */

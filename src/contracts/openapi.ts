@@ -126,7 +126,7 @@ class Components {
   readonly responses: Record<string, Json> = {};
   readonly #names = new Map<string, string>();
 
-  /** A response that operations share; responses of one name may differ. */
+  /** Shares a response; if another response has its name, the name gets a number. */
   response(name: string, response: Json): Json {
     const text = JSON.stringify(response);
     const known = this.#names.get(text);
@@ -168,8 +168,8 @@ class Components {
       };
       if (attribute.required) required.push(name);
     }
-    // The description alone says that null is accepted: for a type with null,
-    // generators rename the class.
+    // Only the description says that null is accepted. If the type said it,
+    // generators would rename the class.
     const isNullable = isText(content) ? content.empty : shape.empty;
     const object = {
       type: "object",

@@ -22,7 +22,7 @@ import {
 export type Write = (value: XmlValue) => string;
 
 /**
- * Writes the values of a node under a name as members, each after a comma.
+ * Writes the values of one name in a node as a member, with a comma before it.
  * `longLists` collects the lists that are too long for one string; see
  * `documentOf` of `xml/encode.ts`.
  */

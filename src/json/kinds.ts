@@ -26,7 +26,7 @@ export function rootChild({ name, shape }: Root): Child {
 /**
  * Whether a member is ignored; `childrenOf` marks it with `max: 0`. Such a
  * member is an XML attribute of an element with child elements. Only answers
- * have these attributes; a request may repeat them.
+ * have these attributes; a client may send an answer's attributes back.
  */
 export function isIgnored(child: Child | null): boolean {
   return child?.max === 0;
@@ -140,8 +140,8 @@ export function expectedScalar(shape: Shape, kind: Kind): string | null {
 
 /**
  * The type that a text should have; null if its type is valid. A number may
- * also be sent as a string. A text that may be empty is sent as null, or as an
- * empty string if any text is allowed.
+ * also be sent as a string. For an empty text, null is sent, or an empty string
+ * where any text is allowed.
  */
 export function expectedKind(form: TextForm, kind: Kind): string | null {
   const expected = textKind(form);

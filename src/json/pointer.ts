@@ -12,10 +12,10 @@ function pointerTo(
   { product, field = "", code }: Detail,
   list: string | null,
 ): string {
-  const isProduct = product !== undefined && field === "product" &&
+  const isProductOfWrongType = product !== undefined && field === "product" &&
     code === "wrong_type";
   const hasNoField = field === "" && code !== "unknown_element";
-  const path = hasNoField || isProduct ? [] : field.split("/");
+  const path = hasNoField || isProductOfWrongType ? [] : field.split("/");
   const isEntry = ENTRY.test(path[0] ?? "");
   const isOfWholeList = product === undefined && code !== "unknown_element";
   if (list !== null && isOfWholeList && !isEntry) return `/${list}`;

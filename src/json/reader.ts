@@ -53,7 +53,7 @@ enum Mode {
   Elements,
   /** XML attributes and text of one element. */
   Attributed,
-  /** Values of any content. */
+  /** Members or items whose content the shape does not restrict. */
   Any,
   /** Unknown members or items; none is reported. */
   Skipped,
@@ -66,7 +66,7 @@ enum Target {
   Element,
   /** Nowhere, because its type is wrong: the open element gets no text. */
   ElementWithoutText,
-  /** The open element, of any content. */
+  /** The open element, whose content the shape does not restrict. */
   AnyElement,
   AnyMember,
   Attribute,
@@ -79,7 +79,7 @@ interface Frame {
   isArray: boolean;
   /** The members so far: known elements, or names of XML attributes. */
   seen: (Child | string)[];
-  /** The names of other members. */
+  /** The names of members that `seen` does not contain. */
   names: Set<string> | null;
   /** The element that ends with the frame; null if there is none. */
   closes: string | null;
@@ -449,7 +449,7 @@ function isTextReplaced({ attributes }: Shape, name: Child | string): boolean {
 
 /** Whether the object already has this member; otherwise records the member. */
 function isRepeated(frame: Frame, name: string, child: Child | null): boolean {
-  // Bounded by the elements of the shape, or by the limit of attributes.
+  // `seen` is bounded by the elements of the shape, or by the limit of attributes.
   const member = child ?? (frame.mode === Mode.Attributed ? name : null);
   if (member !== null) {
     return frame.seen.includes(member) || frame.seen.push(member) === 0;

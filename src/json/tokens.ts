@@ -233,7 +233,7 @@ export abstract class JsonTokens extends WindowReader {
     return REST_OF_STRING.test(window) ? REST_OF_STRING.lastIndex - 1 : -1;
   }
 
-  /** The text of the string whose end was found last, at `end`. */
+  /** The text of a string from `start` to `end`, which was just found as its end. */
   #unescaped(start: number, end: number): string {
     if (this.#plainString !== null) return this.#plainString;
     const raw = this.window.slice(start, end);
@@ -345,7 +345,8 @@ function malformedJson(
 }
 
 /**
- * The end of the complete characters and escapes at the beginning of a string.
+ * Where the complete characters and escapes from `start` on end; an incomplete one
+ * may follow.
  */
 function endOfWholeCharacters(window: string, start: number): number {
   WHOLE_ESCAPE.lastIndex = start;

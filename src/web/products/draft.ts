@@ -164,9 +164,7 @@ export function changedFieldsOf(draft: Draft, base: Draft): string[] {
   return [...scalars, ...sale, ...lists];
 }
 
-/**
- * The longest value that is described, in characters; others have only a name.
- */
+/** Longer values, in characters, are not shown: only the field's name is. */
 const LONGEST_VALUE_SHOWN = 40;
 
 /** Describes the changes of these fields: `Quantity 8 → 1`. */

@@ -3,7 +3,7 @@ import type { Product } from "../../client/mod.ts";
 import { money } from "../lib/money.ts";
 import { Moment } from "../ui/components.tsx";
 
-/** The current price, with the normal price or that of a planned sale. */
+/** The current price; beside it the normal price, or the price of a planned sale. */
 export function CurrentPrice({ product }: { product: Product }) {
   const { price, current_price: current, sale } = product;
   if (!price) return <>–</>;

@@ -55,7 +55,7 @@ export interface Done {
   text: string;
   /** The upload, if it can be undone. */
   transaction_id?: string;
-  /** Whether prices changed: the view of the upload shows their former values. */
+  /** Whether prices changed, so that a link to the upload shows the former ones. */
   changesPrices?: boolean;
   /** Deleted products; an undo is impossible, but they can be uploaded again. */
   deleted?: readonly Product[];
@@ -385,12 +385,15 @@ function Deletion({ client, products, onDone }: {
           if (!concernsOneProduct(error)) break;
         }
       }
-      const text = `${plural(deleted.length, "product")} deleted.`;
-      const left = products.length - deleted.length;
+      const left = products.length - deleted.length - failures.length;
+      const sentences = [
+        `${plural(deleted.length, "product")} deleted.`,
+        failures.length > 0 &&
+        `${count(failures.length)} could not be deleted.`,
+        left > 0 && `${count(left)} left.`,
+      ];
       onDone({
-        text: left === 0
-          ? text
-          : `${text} ${count(left)} could not be deleted.`,
+        text: sentences.filter(Boolean).join(" "),
         deleted,
         failures,
       });

@@ -190,9 +190,9 @@ export function App() {
   const view = signedIn ? viewAt(views, place) : null;
   useFocus(main, `${view?.name} ${place.id}`);
   useDrop(signedIn ? current : null);
-  const viewCounts = COUNTING_VIEWS.includes(view?.name ?? "");
+  const countsItself = COUNTING_VIEWS.includes(view?.name ?? "");
   useReviewsWaiting(
-    current.role === "operator" && !viewCounts ? current.client : null,
+    current.role === "operator" && !countsItself ? current.client : null,
   );
   useTitle(view?.label ?? "Sign in");
   useUnsavedWarning();
@@ -234,7 +234,7 @@ const VIEWS_FOR_OPERATORS = SELLER_VIEWS
     ["uploads", "imports", "products", "contacts", "webhooks"].includes(name)
   );
 
-/** The views of a session: the user's, or those of a seller to an operator. */
+/** The views of the signed-in user, or of the seller that an operator views. */
 function useViews(current: Session | null): readonly View[] {
   const seller = viewedSeller();
   return useMemo(() => viewsOf(current, seller), [current, seller]);
@@ -407,7 +407,7 @@ function EndNote() {
   );
 }
 
-/** A note that sent pictures wait for the view that puts them into products. */
+/** Says that pictures were sent and are not in products yet. */
 function SentPicturesNote() {
   const set = useStore(openPictures);
   const { view } = useStore(route);
