@@ -6,7 +6,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Random } from "../support/random.ts";
 import type { Answer, Fields, Gone, Input, Line, Shown } from "./history.ts";
-import { judge } from "./judge.ts";
+import { exitCodeOf, judge } from "./judge.ts";
 
 const SKU = "s1-g0-0";
 const OTHER = "s1-g0-1";
@@ -418,4 +418,14 @@ Deno.test("the judge finds a forgotten write among many concurrent ones", () => 
     if (simulated(random, true).findings.length > 0) found++;
   }
   assertEquals(found, 50);
+});
+
+Deno.test("any number of findings is an exit code other than 0", () => {
+  const code = (findings: number) =>
+    exitCodeOf({
+      findings: Array(findings).fill("one"),
+      undecided: [],
+      figures: {},
+    });
+  assertEquals([0, 1, 255, 256, 512].map(code), [0, 1, 1, 1, 1]);
 });

@@ -18,7 +18,7 @@ import {
   faultsOfProcesses,
   makeFaults,
 } from "./faults.ts";
-import { judge, printed, readLines } from "./judge.ts";
+import { exitCodeOf, judge, printed, readLines } from "./judge.ts";
 import { Recorder, recordingSink } from "./recorder.ts";
 
 const ROLES: readonly Role[] = ["api", "api", "api", "webhooks", "webhooks"];
@@ -88,14 +88,14 @@ await followPages(
 for (const one of sellers) await one.walkAll();
 recorder.flush();
 console.log(`recorded ${recorder.operations} operations`);
-for (const line of processes.suicides) console.log(line);
 
 const lines = await Array.fromAsync(readLines(path));
 const judgement = judge(lines, { isOneServer: engine === "postgres" });
+judgement.findings.push(...processes.suicides);
 const verdict = `${printed(judgement)}\n`;
 console.log(verdict);
 await Deno.writeTextFile(`${path}.verdict`, verdict);
-Deno.exitCode = judgement.findings.length + judgement.undecided.length;
+Deno.exitCode = exitCodeOf(judgement);
 
 /** The database of the run, and what can fail beside its processes. */
 async function database(): Promise<{
