@@ -171,7 +171,8 @@ async function realDelivery(): Promise<{ secret: string; sent: Delivery }> {
     method: "POST",
     key: "op",
     body: "<event><seller>acme</seller><trigger>order_created</trigger>" +
-      "<reference>1</reference><data><total>149.00</total></data></event>",
+      "<reference>1</reference><data><order><number>1001</number>" +
+      '<total currency="SEK">149.00</total></order></data></event>',
   });
   const sent = await received;
   const row = await app.app.db.read((sql) =>
