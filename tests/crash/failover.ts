@@ -109,6 +109,16 @@ export async function failOver(
   return { ...await traffic.figures(), failures };
 }
 
+/** Ends once another connection waits for a lock of this one. */
+const UNTIL_ONE_WAITS = `DO $$ BEGIN
+  FOR i IN 1..200 LOOP
+    PERFORM pg_sleep(0.05);
+    EXIT WHEN EXISTS (
+      SELECT FROM pg_locks
+      WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)));
+  END LOOP;
+END $$`;
+
 /**
  * Another program locks rows in an order that the service never uses, until it
  * and an upload wait for each other.
@@ -119,9 +129,12 @@ async function deadlock(
 ): Promise<void> {
   const [sku] = SELLERS.map((name) => `${name}-up1-0`);
   const locks = [
+    // The service's write notices the deadlock first, and is ended by it.
+    "SET LOCAL deadlock_timeout = '30s'",
     `SELECT 1 FROM products WHERE sku = '${sku}' FOR UPDATE`,
-    "SELECT pg_sleep(0.5)", // an upload now waits for the product
-    `SELECT 1 FROM sellers WHERE name = '${SELLERS[0]}' FOR UPDATE`,
+    UNTIL_ONE_WAITS,
+    `SELECT 1 FROM seller_counters WHERE seller_no = (
+       SELECT seller_no FROM sellers WHERE name = '${SELLERS[0]}') FOR UPDATE`,
   ];
   await server.sql(database, `BEGIN; ${locks.join("; ")}; COMMIT`);
 }
