@@ -120,6 +120,9 @@ interface Followed {
   undo: { id: string; outcomes: Outcome[] } | null;
 }
 
+/** Names of clients that leave products as they are. */
+const WRITES_NO_PRODUCTS = /\/(hooks|events|keys|keys2|picked|contacts)$/;
+
 export class CatalogueClient implements Actor {
   readonly model = new Model();
   readonly seller: Seller;
@@ -262,10 +265,10 @@ export class CatalogueClient implements Actor {
     const headers = { "Idempotency-Key": this.#nextKey() };
     const upload = { path: ATTRIBUTES, rows, query, headers };
     sometimes("attributes of many products set");
-    if (!this.#isAlone || chance(random, 0.6)) {
+    if (!this.#isAlone || chance(random, 0.3)) {
       return await this.#upload(random, upload);
     }
-    const completes = pick(random, [0, 50, 100]);
+    const completes = pick(random, [0, 0, 50, 100]);
     const complete = `&complete=quantity&at_most=${completes}`;
     await this.#upload(random, {
       ...upload,
@@ -274,11 +277,12 @@ export class CatalogueClient implements Actor {
     });
   }
 
-  /** Whether no other client sends requests of this seller. */
+  /** Whether no other client writes products of this seller. */
   get #isAlone(): boolean {
     const own = `${this.seller.plan.name}/`;
     return this.#scene.world.steps.every(({ actor }) =>
-      actor === this.#name || !actor.startsWith(own)
+      actor === this.#name || !actor.startsWith(own) ||
+      WRITES_NO_PRODUCTS.test(actor)
     );
   }
 
