@@ -1,30 +1,8 @@
-/** Calls in progress, whose end can be awaited. */
-export class Calls {
-  readonly #calls = new Set<Promise<unknown>>();
-
-  get size(): number {
-    return this.#calls.size;
-  }
-
-  /** Returns the call. */
-  add<T>(call: Promise<T>): Promise<T> {
-    this.#calls.add(call);
-    const end = () => void this.#calls.delete(call);
-    call.then(end, end);
-    return call;
-  }
-
-  /** Resolves when no call is in progress. */
-  async ended(): Promise<void> {
-    while (this.size > 0) await Promise.allSettled(this.#calls);
-  }
-}
-
 /**
- * Like `Calls`, for many short calls: it counts them, which costs less than a
- * set of their promises.
+ * Calls in progress, whose end can be awaited. They are only counted, because a
+ * set of their promises costs each request more.
  */
-export class CallCount {
+export class Calls {
   #size = 0;
   #waiting: (() => void)[] = [];
 
@@ -32,6 +10,15 @@ export class CallCount {
     return this.#size;
   }
 
+  /** Counts the call until it has ended; returns the call. */
+  add<T>(call: Promise<T>): Promise<T> {
+    this.begin();
+    const end = () => this.end();
+    call.then(end, end);
+    return call;
+  }
+
+  /** Counts a call until `end`. */
   begin(): void {
     this.#size++;
   }

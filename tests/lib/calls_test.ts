@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { CallCount } from "../../src/lib/calls.ts";
+import { Calls } from "../../src/lib/calls.ts";
 
 Deno.test("the end of all calls is awaited, also of calls that begin meanwhile", async () => {
-  const calls = new CallCount();
+  const calls = new Calls();
   await calls.ended();
   calls.begin();
   calls.begin();

@@ -8,7 +8,7 @@
 import { outageOf } from "../../database/db.ts";
 import type { LogFields } from "../../deps.ts";
 import { describeRequest, failRequest } from "../../lib/tracing.ts";
-import { CallCount } from "../../lib/calls.ts";
+import { Calls } from "../../lib/calls.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 import { checkActive, KeyRefused } from "../../sellers/access.ts";
@@ -70,7 +70,7 @@ export class RequestHandler {
   readonly #admission: Admission;
   readonly #sender: BodySender;
   readonly #state: ServerState;
-  readonly #handling = new CallCount();
+  readonly #handling = new Calls();
 
   /** `stopping` ends requests that wait or stream. */
   constructor(
