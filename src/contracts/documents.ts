@@ -118,7 +118,9 @@ function lineForm(max: number): TextForm {
   return { kind: "line", max };
 }
 
-function readOnly(names: readonly string[]): Record<string, Attribute> {
+function readOnlyAttributes(
+  names: readonly string[],
+): Record<string, Attribute> {
   const attribute: Attribute = { form: { kind: "string" }, about: READ_ONLY };
   return Object.fromEntries(names.map((name) => [name, attribute]));
 }
@@ -129,7 +131,7 @@ const IMAGE: Shape = {
   content: lineForm(MAX_URL_LENGTH),
   attributes: {
     alt: { form: { ...lineForm(TEXT_LIMITS.alt), empty: true } },
-    ...readOnly(READ_ONLY_ATTRIBUTES.image),
+    ...readOnlyAttributes(READ_ONLY_ATTRIBUTES.image),
   },
 };
 
@@ -161,11 +163,7 @@ const REVIEW: Shape = {
   type: "product_review",
   content: [
     one("state", word(REVIEW_STATES)),
-    one(
-      "at",
-      TIME,
-      "when the state began",
-    ),
+    one("at", TIME, "when the state began"),
     ...REASON_ELEMENTS,
   ],
 };
@@ -193,7 +191,7 @@ const SENT_SALE: Shape = {
   type: "sent_sale",
   anyOrder: true,
   empty: true,
-  attributes: readOnly(READ_ONLY_ATTRIBUTES[SALE]),
+  attributes: readOnlyAttributes(READ_ONLY_ATTRIBUTES[SALE]),
   content: [
     SALE_PRICE,
     maybe(
@@ -248,7 +246,10 @@ function product(
   return {
     type,
     anyOrder: true,
-    attributes: { ...readOnly(READ_ONLY_ATTRIBUTES.product), ...attributes },
+    attributes: {
+      ...readOnlyAttributes(READ_ONLY_ATTRIBUTES.product),
+      ...attributes,
+    },
     content: [
       id,
       ...SCALAR_NAMES.map((field) => scalar(field, use)),
@@ -295,7 +296,7 @@ export const SENT_PRODUCTS: Root = {
 const SENT_ATTRIBUTES: Shape<XmlNode> = {
   type: "product_attributes",
   anyOrder: true,
-  attributes: readOnly(READ_ONLY_ATTRIBUTES.product),
+  attributes: readOnlyAttributes(READ_ONLY_ATTRIBUTES.product),
   content: [
     SENT_ID,
     ...ATTRIBUTE_NAMES.map((name) => scalar(name, "attributes")),
@@ -307,7 +308,11 @@ const SENT_ATTRIBUTES: Shape<XmlNode> = {
  * XML attributes that answers may have: the seller, for operators; the time of
  * deletion, for a deleted product.
  */
-const SELLER_AND_DELETION = readOnly(["seller", "seller_id", "deleted_at"]);
+const SELLER_AND_DELETION = readOnlyAttributes([
+  "seller",
+  "seller_id",
+  "deleted_at",
+]);
 
 export const READ_PRODUCT = product(
   "read_product",
@@ -336,7 +341,7 @@ export const FORMER: Shape<XmlNode> = named(
 /** A product in the queue of reviews. */
 export const REVIEWED_PRODUCT = product(
   "reviewed_product",
-  readOnly(["seller", "seller_id"]),
+  readOnlyAttributes(["seller", "seller_id"]),
   one("id", UUID),
   "feed",
   [

@@ -412,31 +412,37 @@ function failures(endpoint: Endpoint, components: Components): Json {
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       `${status}`,
-      components.response(codes.join("_or_"), {
-        description: codes.join(", "),
-        headers: headers(
-          endpoint,
-          ...(RETRY_AFTER_STATUSES.includes(status) ? ["Retry-After"] : []),
-        ),
-        content: inBothFormats(
-          answerSchema(
-            status === 503 && endpoint.isProbe
-              ? ["health", "error"]
-              : ["error"],
-            components,
-          ),
-          examples(
-            status === EXAMPLE_STATUS ? ["error"] : [],
-            () => asJson(ANSWER_EXAMPLES.error, { content: ANSWERS.error }),
-          ),
-          examples(
-            status === EXAMPLE_STATUS ? ["error"] : [],
-            () => ANSWER_EXAMPLES.error,
-          ),
-        ),
-      }),
+      components.response(
+        codes.join("_or_"),
+        failure(endpoint, status, codes, components),
+      ),
     ]),
   );
+}
+
+/** The response of a status with these codes of errors. */
+function failure(
+  endpoint: Endpoint,
+  status: number,
+  codes: readonly string[],
+  components: Components,
+): Json {
+  const isHealth = status === 503 && endpoint.isProbe;
+  const answers: AnswerName[] = isHealth ? ["health", "error"] : ["error"];
+  const shown = status === EXAMPLE_STATUS ? ["error"] : [];
+  const { error } = ANSWER_EXAMPLES;
+  return {
+    description: codes.join(", "),
+    headers: headers(
+      endpoint,
+      ...(RETRY_AFTER_STATUSES.includes(status) ? ["Retry-After"] : []),
+    ),
+    content: inBothFormats(
+      answerSchema(answers, components),
+      examples(shown, () => asJson(error, { content: ANSWERS.error })),
+      examples(shown, () => error),
+    ),
+  };
 }
 
 /** The status of the example of an error. */

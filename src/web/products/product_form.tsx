@@ -43,6 +43,7 @@ import { CategoryNeeds } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
 import { loadProduct, skuExists } from "../ui/thumbnails.tsx";
 import { FormPictures } from "./form_pictures.tsx";
+import { SALE_LABELS } from "./sale.tsx";
 import { discardDraft, keepUnsaved, unsavedOf } from "./unsaved.ts";
 
 /** The labels of a list's item and of its note. */
@@ -383,12 +384,6 @@ function Control(
     />
   );
 }
-
-const SALE_LABELS: Readonly<Record<SaleElement, string>> = {
-  price: "Sale price",
-  from: "Begins (empty: at once)",
-  until: "Ends",
-};
 
 function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
   draft: Draft;

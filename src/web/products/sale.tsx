@@ -1,7 +1,15 @@
 /** The sale of a product in the list and in its view. */
+import type { SaleElement } from "../../catalogue/fields.ts";
 import type { Product } from "../../client/mod.ts";
 import { money } from "../lib/money.ts";
 import { Moment } from "../ui/components.tsx";
+
+/** The labels of the inputs for a sale. */
+export const SALE_LABELS: Readonly<Record<SaleElement, string>> = {
+  price: "Sale price",
+  from: "Begins (empty: at once)",
+  until: "Ends",
+};
 
 /** The current price; beside it the normal price, or the price of a planned sale. */
 export function CurrentPrice({ product }: { product: Product }) {

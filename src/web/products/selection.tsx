@@ -17,6 +17,7 @@ import {
   productEffects,
   withDoubts,
 } from "./bulk.ts";
+import { SALE_LABELS } from "./sale.tsx";
 import { timeOfInput } from "../lib/sale_times.ts";
 import { saveFile } from "../lib/browser.ts";
 import {
@@ -45,10 +46,7 @@ const CHANGES = [
 ] as const;
 
 /** The times of a sale. */
-const TIMES = [
-  { name: "from", label: "Begins (empty: at once)" },
-  { name: "until", label: "Ends" },
-] as const;
+const TIMES = ["from", "until"] as const;
 
 /** The result of an action, for the note about it. */
 export interface Done {
@@ -199,9 +197,9 @@ function ChangeForm({ client, products, onDone }: {
           </span>
         )}
         {isSale &&
-          TIMES.map(({ name, label }) => (
+          TIMES.map((name) => (
             <span key={name} class="field">
-              <label for={`bulk-${name}`}>{label}</label>
+              <label for={`bulk-${name}`}>{SALE_LABELS[name]}</label>
               <input
                 id={`bulk-${name}`}
                 type={"datetime-local" as "text"}
