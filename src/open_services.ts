@@ -18,7 +18,7 @@ import {
   ownImageFolder,
 } from "./images/storage/open.ts";
 import { newSignals } from "./jobs/signals.ts";
-import { jsonOf } from "./json/reader.ts";
+import { jsonReaderFor } from "./json/reader.ts";
 import { Holders } from "./lib/holders.ts";
 import { heavyWorkList } from "./lib/wait_list.ts";
 import { lookupSlots } from "./net/names.ts";
@@ -126,7 +126,7 @@ export async function openServices(
     mailer: options.mailer ?? newMailer(config, deps),
     publicUrl,
     categories: new Categories(),
-    productsInJson: jsonOf(SENT_PRODUCTS),
+    productsInJson: jsonReaderFor(SENT_PRODUCTS),
     sandbox: options.sandbox,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * How messages name the elements of a document of products, in XML and in JSON.
  */
-import { nameOfToken } from "../json/pointer.ts";
+import { nameOfPointerToken } from "../json/pointer.ts";
 import { quote } from "../lib/values.ts";
 import { TEXT_NAME } from "../xml/shapes.ts";
 import { TEXT_NAMES } from "./fields.ts";
@@ -43,7 +43,7 @@ const XML: DocumentSyntax = {
 };
 
 const JSON: DocumentSyntax = {
-  element: (name) => `The name ${quote(nameOfToken(name))}`,
+  element: (name) => `The name ${quote(nameOfPointerToken(name))}`,
   attribute: (name) => `The name ${quote(name)}`,
   extraNames: (element) => [TEXT_NAMES[element] ?? TEXT_NAME],
   show: (name) => `"${name}"`,

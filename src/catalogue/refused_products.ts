@@ -7,7 +7,7 @@ import type { Detail } from "../lib/errors.ts";
 import { Blocks } from "../lib/blocks.ts";
 import { xmlText } from "../xml/encode.ts";
 import { byteOffsets, bytesBetween } from "../xml/sent_bytes.ts";
-import { withPointers } from "../json/pointer.ts";
+import { withJsonPointers } from "../json/pointer.ts";
 import type { DocumentForm } from "./document_syntax.ts";
 import type { DecodedProduct } from "./decoded_product.ts";
 import type { ProductsDocument } from "./document.ts";
@@ -92,7 +92,7 @@ export class SentDocument {
       write(JSON_END);
       const located = products.map((one) => ({
         ...one,
-        details: withPointers(one.details, "products"),
+        details: withJsonPointers(one.details, "products"),
       }));
       return { products: located, blocks: document.finish() };
     }

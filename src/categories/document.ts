@@ -11,7 +11,7 @@ import {
 import { RULED_FIELDS, type RuledField } from "../catalogue/category_rules.ts";
 import type { StoredRule } from "../catalogue/category_rows.ts";
 import { fieldCalled, TEXT_LIMITS } from "../catalogue/fields.ts";
-import { jsonOf } from "../json/reader.ts";
+import { jsonReaderFor } from "../json/reader.ts";
 import {
   type Detail,
   DETAIL_LIMIT,
@@ -143,7 +143,7 @@ export async function readCategories(
   runStep: RunXmlStep,
 ): Promise<NewList> {
   const reader = new CategoriesReader(form);
-  const begin = form === "xml" ? XML : jsonOf({
+  const begin = form === "xml" ? XML : jsonReaderFor({
     name: CATEGORIES.name,
     shape: asElements(CATEGORIES.shape),
   });

@@ -1,9 +1,9 @@
 /** The two forms of answers: XML, and JSON of the same nodes. */
 import {
+  type Encode,
+  type EncodeMember,
   jsonWriter,
-  membersOf,
-  type Write,
-  type WriteMember,
+  memberEncoders,
   writeObject,
 } from "../json/encode.ts";
 import {
@@ -61,12 +61,12 @@ export function errorForm(name: AnswerForm["name"]): AnswerForm {
 class JsonForm implements AnswerForm {
   readonly name = "json";
   readonly type = "application/json";
-  readonly #members: ReadonlyMap<string, WriteMember>;
-  readonly #items: ReadonlyMap<string, Write>;
+  readonly #members: ReadonlyMap<string, EncodeMember>;
+  readonly #items: ReadonlyMap<string, Encode>;
 
   constructor(answers: readonly AnswerName[]) {
     const children = answers.flatMap((name): readonly Child[] => ANSWERS[name]);
-    this.#members = membersOf(children);
+    this.#members = memberEncoders(children);
     this.#items = new Map(
       children.flatMap(repeatedIn)
         .map(({ name, shape }) => [name, jsonWriter(shape)]),

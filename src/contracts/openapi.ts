@@ -18,7 +18,7 @@ import {
 } from "../webhooks/trigger_meanings.ts";
 import { ANSWER_EXAMPLES, deliveredExample } from "./examples.ts";
 import { jsonWriter } from "../json/encode.ts";
-import { instanceOf } from "../json/instance.ts";
+import { valueFromXml } from "../json/instance.ts";
 import type { XmlNode, XmlValue } from "../xml/encode.ts";
 import {
   type Attribute,
@@ -241,7 +241,7 @@ function sentShape(root: string, shape: Shape): Shape {
 
 /** An XML document of a shape as JSON. */
 export function asJson(xml: string, shape: Shape): unknown {
-  const instance = instanceOf(encoder.encode(xml), shape);
+  const instance = valueFromXml(encoder.encode(xml), shape);
   return JSON.parse(jsonWriter(shape)(instance as XmlValue));
 }
 
@@ -542,7 +542,7 @@ function sentContent(
   components: Components,
 ): Json {
   const written = jsonWriter({ content: [one(root, shape)] });
-  const instance = instanceOf(encoder.encode(example), shape);
+  const instance = valueFromXml(encoder.encode(example), shape);
   const json = JSON.parse(written({ [root]: instance } as XmlNode));
   return inBothFormats(
     components.shape(sentShape(root, shape)),

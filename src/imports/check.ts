@@ -31,7 +31,7 @@ import {
   validatorFrom,
 } from "../catalogue/upload_probe.ts";
 import type { Sql, Tx } from "../database/db.ts";
-import { withPointers } from "../json/pointer.ts";
+import { withJsonPointers } from "../json/pointer.ts";
 import { DETAIL_LIMIT } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { withoutYielding } from "../lib/steps.ts";
@@ -297,7 +297,7 @@ export async function problemsByProduct(
   const spans = await locate(document.rows.map(({ span }) => span), pause);
   return refused.map(({ product, sku, more, ...refusal }) => {
     const details = document.form === "json"
-      ? withPointers(refusal.details, "products")
+      ? withJsonPointers(refusal.details, "products")
       : refusal.details;
     const most = row.problems > DETAIL_LIMIT ? FEW_DETAILS : details.length;
     return {

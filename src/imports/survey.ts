@@ -6,7 +6,7 @@
 import { Decoder, type SurveyedProduct } from "../catalogue/document.ts";
 import type { DocumentForm } from "../catalogue/document_syntax.ts";
 import { PRODUCTS_LIMIT } from "../catalogue/fields.ts";
-import { withPointers } from "../json/pointer.ts";
+import { withJsonPointers } from "../json/pointer.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
 import type {
   JsonHandlers,
@@ -147,7 +147,7 @@ export class DocumentSurvey implements JsonHandlers {
       parts: this.#parts.length,
       products: this.#products,
       outside: this.#form === "json"
-        ? withPointers(outside, "products")
+        ? withJsonPointers(outside, "products")
         : outside,
       problems: problems.length + moreProblems,
     };

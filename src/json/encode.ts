@@ -1,7 +1,7 @@
 /**
- * Writes JSON by the shapes that describe XML: names are those of elements and
- * XML attributes. An element with a list becomes an array; other children of
- * that element become members beside the array.
+ * Writes JSON according to the shapes that describe XML. Members have the names
+ * of the elements and XML attributes. An element with a list becomes an array;
+ * its other children become members of the same object as the array.
  */
 import {
   ElementList,
@@ -18,38 +18,38 @@ import {
   type TextForm,
 } from "../xml/shapes.ts";
 
-/** Writes a value as JSON. */
-export type Write = (value: XmlValue) => string;
+/** Encodes a value as JSON. */
+export type Encode = (value: XmlValue) => string;
 
 /**
- * Writes the values of one name in a node as a member, with a comma before it.
- * `longLists` collects the lists that are too long for one string; see
+ * Encodes a node's value of one name as a member, with a comma before the
+ * member. `longLists` collects the lists that are too long for one string; see
  * `documentOf` of `xml/encode.ts`.
  */
-export type WriteMember = (
+export type EncodeMember = (
   value: NonNullable<XmlNode[string]>,
   longLists?: ElementList[],
 ) => string;
 
-const WRITERS = new WeakMap<Shape, Write>();
+const WRITERS = new WeakMap<Shape, Encode>();
 
-/** The writer of elements of a shape. */
-export function jsonWriter(shape: Shape): Write {
+/** Returns the function that encodes the elements of a shape. */
+export function jsonWriter(shape: Shape): Encode {
   const write = WRITERS.get(shape) ?? writerOf(shape);
   WRITERS.set(shape, write);
   return write;
 }
 
-function writerOf(shape: Shape): Write {
+function writerOf(shape: Shape): Encode {
   const { content, attributes, textName = TEXT_NAME } = shape;
   if (isText(content) && attributes === undefined) return textWriter(content);
   const members = isText(content)
     ? new Map([["#text", textMember(textName, content)]])
-    : membersOf(content);
+    : memberEncoders(content);
   for (const [name, { form }] of Object.entries(attributes ?? {})) {
     members.set(`@${name}`, textMember(name, form));
   }
-  const writeText: Write = !isText(content)
+  const writeText: Encode = !isText(content)
     ? (value) => quotedJson(String(value))
     : shape.plain
     ? textWriter(content)
@@ -62,16 +62,19 @@ function writerOf(shape: Shape): Write {
   };
 }
 
-/** Writers of these elements as members of an object, by name. */
-export function membersOf(
+/** Functions that encode these elements as members of an object, by name. */
+export function memberEncoders(
   children: readonly Child[],
-): Map<string, WriteMember> {
+): Map<string, EncodeMember> {
   return new Map(children.map((child) => [child.name, memberOf(child)]));
 }
 
-/** Writes the members in the node's order. `longLists`: see `WriteMember`. */
+/**
+ * Encodes a node as an object with its members in the node's order. For
+ * `longLists`, see `EncodeMember`.
+ */
 export function writeObject(
-  members: ReadonlyMap<string, WriteMember>,
+  members: ReadonlyMap<string, EncodeMember>,
   node: XmlNode,
   longLists?: ElementList[],
 ): string {
@@ -83,12 +86,12 @@ export function writeObject(
   return `{${written.slice(1)}}`;
 }
 
-function textMember(name: string, form: TextForm): WriteMember {
+function textMember(name: string, form: TextForm): EncodeMember {
   const write = textWriter(form);
   return (value) => `,"${name}":${write(value as XmlValue)}`;
 }
 
-function memberOf({ name, shape, max }: Child): WriteMember {
+function memberOf({ name, shape, max }: Child): EncodeMember {
   if (max > 1) return arrayMember(name, shape);
   const listed = listedIn(shape);
   if (listed === null) {
@@ -97,7 +100,7 @@ function memberOf({ name, shape, max }: Child): WriteMember {
   }
   const { items, others } = listed;
   const writeItems = arrayMember(name, items.shape);
-  const otherMembers = membersOf(others);
+  const otherMembers = memberEncoders(others);
   return (value, longLists) => {
     const { [items.name]: list, ...more } = value as XmlNode;
     const written = writeObject(otherMembers, more).slice(1, -1);
@@ -105,9 +108,9 @@ function memberOf({ name, shape, max }: Child): WriteMember {
   };
 }
 
-function arrayMember(name: string, shape: Shape): WriteMember {
+function arrayMember(name: string, shape: Shape): EncodeMember {
   // Created when needed, because a shape may contain itself.
-  let write: Write | undefined;
+  let write: Encode | undefined;
   return (value, longLists) => {
     if (value instanceof ElementList) {
       return `,"${name}":[${value.textIn(longLists)}]`;
@@ -117,7 +120,7 @@ function arrayMember(name: string, shape: Shape): WriteMember {
   };
 }
 
-function textWriter(form: TextForm): Write {
+function textWriter(form: TextForm): Encode {
   const emptyValue = form.empty ? "null" : '""';
   switch (form.kind) {
     case "integer":

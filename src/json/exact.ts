@@ -1,10 +1,10 @@
-/** Parses JSON so that numbers can be written unchanged: 7.50 stays 7.50. */
+/** Parses JSON so that its numbers can be written unchanged: 7.50 stays 7.50. */
 
 /**
- * Functions for numbers with their source text, which TypeScript's types still
- * lack.
+ * JSON functions that preserve the source text of numbers. TypeScript does not
+ * declare these functions yet.
  */
-const EXACT = JSON as unknown as {
+const SOURCE_TEXT_JSON = JSON as unknown as {
   rawJSON(text: string): unknown;
   parse(
     text: string,
@@ -16,11 +16,11 @@ const EXACT = JSON as unknown as {
   ): unknown;
 };
 
-/** Returns a value for `JSON.stringify`. */
+/** Parses JSON to a value whose numbers `JSON.stringify` writes unchanged. */
 export function parseExactly(text: string): unknown {
-  return EXACT.parse(
+  return SOURCE_TEXT_JSON.parse(
     text,
     (_, value, { source }) =>
-      typeof value === "number" ? EXACT.rawJSON(source) : value,
+      typeof value === "number" ? SOURCE_TEXT_JSON.rawJSON(source) : value,
   );
 }

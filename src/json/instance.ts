@@ -1,35 +1,39 @@
-/** Converts an XML document to the values that its shape describes. */
+/** Parses XML to the values that `jsonWriter` accepts. */
 import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import { isFree, isText, type Shape, type TextForm } from "../xml/shapes.ts";
 
-export type Instance =
+/**
+ * The value of an element. XML attributes are members whose names begin with
+ * `@`; the text of an element with attributes is the member `#text`.
+ */
+export type ParsedValue =
   | string
   | number
   | boolean
   | null
-  | { [name: string]: Instance | Instance[] };
+  | { [name: string]: ParsedValue | ParsedValue[] };
 
-/** The instance of an XML document whose root element has this shape. */
-export function instanceOf(
+/** Parses an XML document whose root element has this shape. */
+export function valueFromXml(
   xml: Uint8Array,
   shape: Shape,
   limits: XmlLimits = XML_LIMITS,
-): Instance {
-  return elementInstance(parseTree(xml, limits), shape);
+): ParsedValue {
+  return valueOfElement(parseTree(xml, limits), shape);
 }
 
-function elementInstance(element: XmlElement, shape: Shape): Instance {
+function valueOfElement(element: XmlElement, shape: Shape): ParsedValue {
   const { content, attributes = {}, orText } = shape;
   const given = Object.entries(element.attributes)
     .filter(([name]) => name in attributes)
     .map((
       [name, value],
-    ) => [`@${name}`, valueOf(value, attributes[name].form)]);
+    ) => [`@${name}`, valueOfText(value, attributes[name].form)]);
   if (isText(content)) {
     const value = content.kind === "any"
-      ? anyInstance(element)
-      : valueOf(element.text, content);
+      ? valueOfAnyElement(element)
+      : valueOfText(element.text, content);
     const isPlain = shape.plain ? given.length === 0 : !shape.attributes;
     if (isPlain) return value;
     const isTextReplaced = value === null &&
@@ -45,7 +49,7 @@ function elementInstance(element: XmlElement, shape: Shape): Instance {
   if (orText && element.children.length === 0) return element.text;
   const children = content.flatMap(({ name, max, shape }) => {
     const found = element.children.filter((child) => child.name === name)
-      .map((child) => elementInstance(child, shape));
+      .map((child) => valueOfElement(child, shape));
     if (max > 1) return [[name, found]];
     return found.length === 0 ? [] : [[name, found[0]]];
   });
@@ -53,10 +57,12 @@ function elementInstance(element: XmlElement, shape: Shape): Instance {
 }
 
 /**
- * An element of any content: its text, or an object of its elements and XML
- * attributes; elements of the same name are an array.
+ * The value of an element with any content: its text, or an object of its
+ * elements and XML attributes. Elements of the same name become an array.
  */
-function anyInstance({ attributes, text, children }: XmlElement): Instance {
+function valueOfAnyElement(
+  { attributes, text, children }: XmlElement,
+): ParsedValue {
   const given = Object.entries(attributes);
   if (given.length + children.length === 0) return text;
   const byName = Map.groupBy(children, ({ name }) => name);
@@ -64,20 +70,20 @@ function anyInstance({ attributes, text, children }: XmlElement): Instance {
     ...given.map(([name, value]) => [`@${name}`, value]),
     ...(text.trim() === "" ? [] : [["#text", text]]),
     ...byName.entries().map(([name, found]) => {
-      const values = found.map(anyInstance);
+      const values = found.map(valueOfAnyElement);
       return [name, values.length === 1 ? values[0] : values];
     }),
   ]);
 }
 
-function valueOf(
+function valueOfText(
   text: string,
   form: TextForm,
 ): string | number | boolean | null {
   const { kind, empty } = form;
   const mayBeNull = (empty || kind === "time") && !isFree(form);
   if (mayBeNull && text.trim() === "") return null;
-  // Any other text stays a text, so that messages show it.
+  // A text that is not an integer stays a string, so that messages show it.
   if (kind === "integer" && `${Number(text)}` === text) return Number(text);
   return kind === "boolean" ? text === "true" : text;
 }

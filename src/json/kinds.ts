@@ -12,32 +12,33 @@ import {
 } from "../xml/shapes.ts";
 
 /**
- * The root element. A list is sent as the only member of an object, as in
- * `{"products": […]}`.
+ * The element that a document represents. A list is sent as the only member of
+ * an object, as in `{"products": […]}`.
  */
-export function rootChild({ name, shape }: Root): Child {
+export function elementForRoot({ name, shape }: Root): Child {
   const listed = listedIn(shape);
   if (listed === null) return { name, shape, min: 1, max: 1 };
   const root: Shape = { content: [listed.items], attributes: {} };
-  CHILDREN.set(root, new Map([[name, listed.items]]));
+  // The member has the name of the list, not of the items.
+  CHILDREN_BY_MEMBER.set(root, new Map([[name, listed.items]]));
   return { name, shape: root, min: 1, max: 1 };
 }
 
 /**
- * Whether a member is ignored; `childrenOf` marks it with `max: 0`. Such a
- * member is an XML attribute of an element with child elements. Only answers
- * have these attributes; a client may send an answer's attributes back.
+ * Whether the reader ignores a member. Ignored members are the XML attributes
+ * of elements with child elements: only answers have these attributes, and a
+ * client may send an answer back. `childrenByMember` marks them with `max: 0`.
  */
-export function isIgnored(child: Child | null): boolean {
+export function isIgnoredMember(child: Child | null): boolean {
   return child?.max === 0;
 }
 
-const CHILDREN = new WeakMap<Shape, ReadonlyMap<string, Child>>();
+const CHILDREN_BY_MEMBER = new WeakMap<Shape, ReadonlyMap<string, Child>>();
 
 /** The elements of a shape by the names of their members. */
-export function childrenOf(shape: Shape): ReadonlyMap<string, Child> {
-  const known = CHILDREN.get(shape);
-  if (known !== undefined) return known;
+export function childrenByMember(shape: Shape): ReadonlyMap<string, Child> {
+  const cached = CHILDREN_BY_MEMBER.get(shape);
+  if (cached !== undefined) return cached;
   const children = new Map([
     ...Object.keys(shape.attributes ?? {}).map((name) =>
       [name, { name, shape: { content: [] }, min: 0, max: 0 }] as const
@@ -46,37 +47,39 @@ export function childrenOf(shape: Shape): ReadonlyMap<string, Child> {
       [child.name, child] as const
     ),
   ]);
-  CHILDREN.set(shape, children);
+  CHILDREN_BY_MEMBER.set(shape, children);
   return children;
 }
 
-export function isAny({ content }: Shape): boolean {
+/** Whether an element may have any content. */
+export function allowsAnyContent({ content }: Shape): boolean {
   return isText(content) && content.kind === "any";
 }
 
-export function isAttributed({ content, attributes }: Shape): boolean {
+/** Whether an element has a text and XML attributes: in JSON, an object. */
+export function isTextWithAttributes({ content, attributes }: Shape): boolean {
   return isText(content) && attributes !== undefined;
 }
 
-/** The kind of values of a shape. */
-export function contentKindOf(shape: Shape): Kind {
+/** The kind of JSON value that represents an element of a shape. */
+export function kindOfShape(shape: Shape): Kind {
   if (listedIn(shape) !== null) return "an array";
   const { content } = shape;
-  if (!isText(content) || isAttributed(shape)) return "an object";
-  return textKind(content);
+  if (!isText(content) || isTextWithAttributes(shape)) return "an object";
+  return kindOfText(content);
 }
 
-/** For messages: the kind of values of a shape, and how such a value looks. */
-export function expectedOf(shape: Shape): string {
-  const kind = contentKindOf(shape);
-  const isPlain = isText(shape.content) && !isAttributed(shape);
+/** The kind of value that a shape requires, with a sample, for messages. */
+export function describeExpected(shape: Shape): string {
+  const kind = kindOfShape(shape);
+  const isPlain = isText(shape.content) && !isTextWithAttributes(shape);
   const sample = isPlain ? null : sampleOf(shape);
   return sample === null ? kind : `${kind}; write ${sample}`;
 }
 
 /**
- * A sample of a value for messages, such as `{"amount": "…"}`; null for an
- * object of elements, or an array of such objects.
+ * A sample of a value, such as `{"amount": "…"}`; null for an object of
+ * elements, or an array of such objects.
  */
 function sampleOf(shape: Shape): string | null {
   const listed = listedIn(shape);
@@ -101,16 +104,17 @@ function sampleOf(shape: Shape): string | null {
 }
 
 function exampleOf(form: TextForm, example = "…"): string {
-  return textKind(form) === "a string" ? `"${example}"` : example;
+  return kindOfText(form) === "a string" ? `"${example}"` : example;
 }
 
-export function textKind({ kind }: TextForm): Kind {
+/** The kind of JSON value that represents a text of this form. */
+export function kindOfText({ kind }: TextForm): Kind {
   if (kind === "integer") return "a number";
   return kind === "boolean" ? "a boolean" : "a string";
 }
 
 /** Whether a member is the text of an element with XML attributes. */
-export function isOwnText(
+export function isTextMember(
   { textName = TEXT_NAME }: Shape,
   name: string,
 ): boolean {
@@ -118,10 +122,11 @@ export function isOwnText(
 }
 
 /**
- * The form of the text or of an XML attribute; undefined for an unknown one.
+ * The form of a member that is the text or an XML attribute; undefined for an
+ * unknown member.
  */
 export function textFormOf(shape: Shape, name: string): TextForm | undefined {
-  return isOwnText(shape, name)
+  return isTextMember(shape, name)
     ? shape.content as TextForm
     : shape.attributes?.[name]?.form;
 }
@@ -129,29 +134,31 @@ export function textFormOf(shape: Shape, name: string): TextForm | undefined {
 /** The type that a scalar should have; null if its type is valid. */
 export function expectedScalar(shape: Shape, kind: Kind): string | null {
   const { content, plain } = shape;
-  if (isAny(shape)) return null;
+  if (allowsAnyContent(shape)) return null;
   if (!isText(content)) {
-    return kind === "null" && shape.empty ? null : expectedOf(shape);
+    return kind === "null" && shape.empty ? null : describeExpected(shape);
   }
   const isAllowedNull = kind === "null" && content.empty;
-  if (isAttributed(shape) && !plain && !isAllowedNull) return expectedOf(shape);
+  if (isTextWithAttributes(shape) && !plain && !isAllowedNull) {
+    return describeExpected(shape);
+  }
   return expectedKind(content, kind);
 }
 
 /**
  * The type that a text should have; null if its type is valid. A number may
- * also be sent as a string. For an empty text, null is sent, or an empty string
- * where any text is allowed.
+ * also be sent as a string. An empty text is sent as null, or as an empty
+ * string where any text is allowed.
  */
 export function expectedKind(form: TextForm, kind: Kind): string | null {
-  const expected = textKind(form);
+  const expected = kindOfText(form);
   if (kind === "null") return form.empty ? null : expected;
   if (kind === "an empty string" && expected !== "a boolean") {
     return !form.empty || isFree(form) ? null : "null, or a value";
   }
-  const fits = kind === expected ||
+  const isValid = kind === expected ||
     (kind === "a string" && expected === "a number");
-  if (fits) return null;
+  if (isValid) return null;
   return kind === "a number" && expected === "a string"
     ? "a string: write it in quotation marks"
     : expected;

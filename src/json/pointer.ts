@@ -1,12 +1,13 @@
-/** JSON pointers to problems of a document (RFC 6901). */
+/** JSON pointers (RFC 6901) to the problems of a document. */
 import type { Detail } from "../lib/errors.ts";
 
-/** A segment of a field's path that is an entry of a list. */
-const ENTRY = /^\w+\[(\d+)\]$/;
+/** A path segment that names an entry of a list, such as `image[2]`. */
+const ENTRY_SEGMENT = /^\w+\[(\d+)\]$/;
 
 /**
- * The pointer of a problem, from the path of its field in XML. `list` is the
- * member with the products or other entries of the document.
+ * Converts the XML path of a problem's field to a JSON pointer. `list` is the
+ * name of the member with the products or other entries of the document; null
+ * if the document has none.
  */
 function pointerTo(
   { product, field = "", code }: Detail,
@@ -14,58 +15,59 @@ function pointerTo(
 ): string {
   const isProductOfWrongType = product !== undefined && field === "product" &&
     code === "wrong_type";
+  // The name of an unknown member may be empty.
   const hasNoField = field === "" && code !== "unknown_element";
   const path = hasNoField || isProductOfWrongType ? [] : field.split("/");
-  const isEntry = ENTRY.test(path[0] ?? "");
+  const isEntry = ENTRY_SEGMENT.test(path[0] ?? "");
   const isOfWholeList = product === undefined && code !== "unknown_element";
   if (list !== null && isOfWholeList && !isEntry) return `/${list}`;
   const tokens = path.map((segment) => {
-    const entry = ENTRY.exec(segment);
+    const entry = ENTRY_SEGMENT.exec(segment);
     if (entry !== null) return Number(entry[1]) - 1;
     return code === "unknown_element" ? segment : segment.replace(/^@/, "");
   });
-  const place = product === undefined
+  const prefix = product === undefined
     ? isEntry ? [list] : []
     : [list, product - 1];
-  return [...place, ...tokens].map((token) => `/${token}`).join("");
+  return [...prefix, ...tokens].map((token) => `/${token}`).join("");
 }
 
 /**
- * The problems with their pointers, and with the terms of JSON in their
- * messages.
+ * Adds a JSON pointer to each problem, and replaces the terms of XML in its
+ * message.
  */
-export function withPointers(
+export function withJsonPointers(
   details: readonly Detail[],
   list: string | null,
 ): Detail[] {
   return details.map((detail) =>
-    // A malformed document has a line and a column instead.
+    // A syntax error has a line and a column instead of a pointer.
     detail.column !== undefined || detail.pointer !== undefined ? detail : {
       ...detail,
       pointer: pointerTo(detail, list),
-      message: inJson(detail.message),
+      message: messageInJson(detail.message),
     }
   );
 }
 
 /**
- * Replaces elements by names of members in a message, and empty elements by
- * members with null, except in quoted text.
+ * Replaces `<name>` by `"name"` in a message, and `<name/>` by `"name": null`.
+ * Text up to the last quotation mark may quote the request and stays unchanged.
  */
-function inJson(message: string): string {
-  const at = message.lastIndexOf('"') + 1;
-  const replaced = message.slice(at)
+function messageInJson(message: string): string {
+  const quotedEnd = message.lastIndexOf('"') + 1;
+  const replaced = message.slice(quotedEnd)
     .replace(/<(\w+)>/g, '"$1"')
     .replace(/(?:an empty )?<(\w+)\/>/g, '"$1": null');
-  return message.slice(0, at) + replaced;
+  return message.slice(0, quotedEnd) + replaced;
 }
 
-/** Encodes a name as a token of a pointer. */
+/** Escapes a name as a token of a JSON pointer. */
 export function pointerToken(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Decodes a token of a pointer to a name. */
-export function nameOfToken(token: string): string {
+/** Returns the name that a token of a JSON pointer represents. */
+export function nameOfPointerToken(token: string): string {
   return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }

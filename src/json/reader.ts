@@ -1,30 +1,30 @@
 /**
- * Reads untrusted JSON (RFC 8259) strictly, as the events of the equivalent XML
- * document: the shape of its root determines which members are elements, XML
+ * Reads untrusted JSON (RFC 8259) and reports the events of the equivalent XML
+ * document. The shape of the root determines which members are elements, XML
  * attributes and texts. Duplicate names, numbers beyond 2^53 and characters
- * that XML does not allow are refused; depth, values and the length of names
- * are bounded.
+ * that XML does not allow are refused. The depth, the number of values and the
+ * length of names are limited.
  *
- * Like the XML reader, it keeps a window of the document and reports long texts
- * in chunks. `JSON.parse` would need the whole document at once, and reports
- * neither lines nor duplicates.
+ * The reader keeps only a window of the document in memory and reports long
+ * texts in chunks. `JSON.parse` would need the whole document at once, and
+ * reports neither lines nor duplicate names.
  */
 import {
-  childrenOf,
-  contentKindOf,
+  allowsAnyContent,
+  childrenByMember,
+  describeExpected,
+  elementForRoot,
   expectedKind,
-  expectedOf,
   expectedScalar,
-  isAny,
-  isAttributed,
-  isIgnored,
-  isOwnText,
-  rootChild,
+  isIgnoredMember,
+  isTextMember,
+  isTextWithAttributes,
+  kindOfShape,
+  kindOfText,
   textFormOf,
-  textKind,
 } from "./kinds.ts";
 import { pointerToken } from "./pointer.ts";
-import { JsonTokens } from "./tokens.ts";
+import { JsonTokenizer } from "./tokens.ts";
 import type {
   AnyValue,
   Kind,
@@ -48,51 +48,56 @@ import { shown } from "../xml/window_reader.ts";
 const NO_ATTRIBUTES: XmlAttributes = Object.freeze(Object.create(null));
 
 /** How the members of an object or the items of an array are read. */
-enum Mode {
+enum FrameMode {
   /** Each member or item is an element. */
   Elements,
-  /** XML attributes and text of one element. */
+  /** Each member is an XML attribute, or the text, of one element. */
   Attributed,
   /** Members or items whose content the shape does not restrict. */
   Any,
-  /** Unknown members or items; none is reported. */
+  /** No member or item is reported: the parent is unknown or has a wrong type. */
   Skipped,
 }
 
 /** Where to report the text of a value. */
-enum Target {
+enum TextTarget {
   Nowhere,
-  /** To the handlers, as the text of the open element. */
+  /** The text of the open element. */
   Element,
-  /** Nowhere, because its type is wrong: the open element gets no text. */
+  /** The open element gets no text, because the value has a wrong type. */
   ElementWithoutText,
   /** The open element, whose content the shape does not restrict. */
   AnyElement,
+  /** An object or array whose content the shape does not restrict. */
   AnyMember,
+  /** An XML attribute. */
   Attribute,
   /** The text of an element with XML attributes. */
-  OwnText,
+  TextMember,
 }
 
+/** An object or array that is being read. */
 interface Frame {
-  mode: Mode;
+  mode: FrameMode;
   isArray: boolean;
-  /** The members so far: known elements, or names of XML attributes. */
+  /** The members read so far: known elements, or names of XML attributes. */
   seen: (Child | string)[];
-  /** The names of members that `seen` does not contain. */
-  names: Set<string> | null;
-  /** The element that ends with the frame; null if there is none. */
-  closes: string | null;
+  /** The names of the other members read so far. */
+  otherNames: Set<string> | null;
+  /** The element that ends with the object or array; null if none ends. */
+  elementToClose: string | null;
   /** The elements of an object, by name. */
   children: ReadonlyMap<string, Child> | null;
   /** The element of each item of an array. */
   item: Child | null;
-  attributed: Attributed | null;
+  /** Set in mode `Attributed`. */
+  attributed: AttributedElement | null;
+  /** The value that is being built in mode `Any`. */
   any: AnyValue[] | { [name: string]: AnyValue } | null;
 }
 
-/** An element with XML attributes, whose members are being read. */
-interface Attributed {
+/** An element with text and XML attributes that is being read. */
+interface AttributedElement {
   name: string;
   shape: Shape;
   line: number;
@@ -101,7 +106,8 @@ interface Attributed {
   mistyped: [member: string, found: Kind, expected: string, line: number][];
 }
 
-class JsonReader extends JsonTokens {
+class JsonReader extends JsonTokenizer {
+  /** The open objects and arrays, the outermost first. */
   readonly #frames: Frame[] = [];
   /** The innermost frame. */
   protected override frame: Frame | null = null;
@@ -109,14 +115,15 @@ class JsonReader extends JsonTokens {
   #child: Child | null;
   /** The name of the next value. */
   #name: string;
-  /** The name of the open element, if it has a text. */
+  /** The name of the open element of the scalar that is being read. */
   #element = "";
-  #target = Target.Nowhere;
-  #values = 0;
-  /** Whether the root is an object with a list as its only member. */
-  readonly #isList: boolean;
-  /** A text that is reported as a whole. */
-  readonly #text = new TextBuilder();
+  /** Where to report the scalar that is being read. */
+  #target = TextTarget.Nowhere;
+  #valueCount = 0;
+  /** Whether the document is an object with a list as its only member. */
+  readonly #hasListRoot: boolean;
+  /** Collects the chunks of a text that is reported as a whole. */
+  readonly #wholeText = new TextBuilder();
   #textLength = 0;
 
   constructor(
@@ -127,14 +134,14 @@ class JsonReader extends JsonTokens {
   ) {
     super(source, handlers, limits);
     this.#name = root.name;
-    this.#child = rootChild(root);
-    this.#isList = listedIn(root.shape) !== null;
+    this.#child = elementForRoot(root);
+    this.#hasListRoot = listedIn(root.shape) !== null;
   }
 
   protected override name(name: string, at: number): void {
     const frame = this.frame!;
     const child = frame.children?.get(name) ?? null;
-    if (isRepeated(frame, name, child)) {
+    if (!recordMember(frame, name, child)) {
       throw this.malformed(
         `Duplicate name ${shown(name)}; an object may have each name once.`,
         at,
@@ -151,19 +158,19 @@ class JsonReader extends JsonTokens {
 
   protected override textChunk(chunk: string): void {
     switch (this.#target) {
-      case Target.Element:
+      case TextTarget.Element:
         return this.handlers.text(chunk);
-      case Target.Nowhere:
-      case Target.ElementWithoutText:
+      case TextTarget.Nowhere:
+      case TextTarget.ElementWithoutText:
         return;
     }
     this.#textLength += chunk.length;
     this.#checkLength(this.#textLength);
-    this.#text.append(chunk);
+    this.#wholeText.append(chunk);
   }
 
   protected override endText(): void {
-    this.#deliver(this.#text.take());
+    this.#endScalar(this.#wholeText.take());
   }
 
   /** Throws if a text is too long to be reported as a whole. */
@@ -174,66 +181,65 @@ class JsonReader extends JsonTokens {
 
   protected override scalar(kind: Kind, at: number, text: string | null): void {
     this.#target = this.#beginScalar(kind, at);
-    this.#deliver(text);
+    this.#endScalar(text);
   }
 
   protected override number(at: number, text: string, value: number): void {
-    // A whole number may be written as 1.0 or 1e2; a value of any content is
-    // kept unchanged.
+    // A whole number may be sent as 1.0 or 1e2, and is reported as 1 or 100.
+    // Where any content is allowed, each number is reported as it was sent.
     const child = this.#child;
-    const isKept = this.frame?.mode === Mode.Any ||
-      (child !== null && isAny(child.shape));
-    const isWhole = !isKept && Number.isInteger(value);
+    const isAny = this.frame?.mode === FrameMode.Any ||
+      (child !== null && allowsAnyContent(child.shape));
+    const isWhole = !isAny && Number.isInteger(value);
     this.scalar("a number", at, isWhole ? String(value) : text);
   }
 
-  /**
-   * Counts a value that is no object and no array; returns where its text is
-   * reported.
-   */
-  #beginScalar(kind: Kind, at: number): Target {
-    this.#count(at);
-    switch (this.frame?.mode ?? Mode.Elements) {
-      case Mode.Skipped:
-        return Target.Nowhere;
-      case Mode.Any:
-        return Target.AnyMember;
-      case Mode.Attributed:
+  /** Counts a scalar and opens its element; returns where to report its text. */
+  #beginScalar(kind: Kind, at: number): TextTarget {
+    this.#countValue(at);
+    switch (this.frame?.mode ?? FrameMode.Elements) {
+      case FrameMode.Skipped:
+        return TextTarget.Nowhere;
+      case FrameMode.Any:
+        return TextTarget.AnyMember;
+      case FrameMode.Attributed:
         return this.#attributeTarget(kind, at);
-      case Mode.Elements:
+      case FrameMode.Elements:
         return this.#elementTarget(kind, at);
     }
   }
 
-  #elementTarget(kind: Kind, at: number): Target {
+  #elementTarget(kind: Kind, at: number): TextTarget {
     const child = this.#child;
-    if (isIgnored(child)) return Target.Nowhere;
+    if (isIgnoredMember(child)) return TextTarget.Nowhere;
     const line = this.lineOf(at);
     if (child === null) {
-      this.#unknown(line);
-      return Target.Nowhere;
+      this.#reportUnknown(line);
+      return TextTarget.Nowhere;
     }
-    if (this.#reportSingleValue(child, kind, line)) return Target.Nowhere;
+    if (this.#reportMissingArray(child, kind, line)) return TextTarget.Nowhere;
     this.#element = child.name;
-    this.#setMarkup(at, at);
+    this.#setTagPosition(at, at);
     this.handlers.open(this.#element, NO_ATTRIBUTES, line);
     const expected = expectedScalar(child.shape, kind);
     if (expected !== null) {
       this.handlers.mistyped?.(null, kind, expected, line);
-      return Target.ElementWithoutText;
+      return TextTarget.ElementWithoutText;
     }
-    return isAny(child.shape) ? Target.AnyElement : Target.Element;
+    return allowsAnyContent(child.shape)
+      ? TextTarget.AnyElement
+      : TextTarget.Element;
   }
 
-  #unknown(line: number): void {
+  #reportUnknown(line: number): void {
     this.handlers.unknown?.(pointerToken(this.#name), line);
   }
 
   /**
-   * Reports a single value that was sent instead of an array of elements.
-   * Returns whether it did.
+   * Reports a value that was sent instead of an array of elements. Returns
+   * false if no array is required here.
    */
-  #reportSingleValue(child: Child, kind: Kind, line: number): boolean {
+  #reportMissingArray(child: Child, kind: Kind, line: number): boolean {
     const isInArray = this.frame?.isArray ?? false;
     if (child.max === 1 || isInArray) return false;
     if (kind === "an array") return false;
@@ -241,47 +247,53 @@ class JsonReader extends JsonTokens {
     return true;
   }
 
-  #attributeTarget(kind: Kind, at: number): Target {
+  #attributeTarget(kind: Kind, at: number): TextTarget {
     const { shape, mistyped } = this.frame!.attributed!;
     const form = textFormOf(shape, this.#name);
     const expected = form === undefined ? null : expectedKind(form, kind);
     if (expected !== null) {
       mistyped.push([this.#name, kind, expected, this.lineOf(at)]);
-      return Target.Nowhere;
+      return TextTarget.Nowhere;
     }
-    return isOwnText(shape, this.#name) ? Target.OwnText : Target.Attribute;
+    return isTextMember(shape, this.#name)
+      ? TextTarget.TextMember
+      : TextTarget.Attribute;
   }
 
-  /** Reports the text of a value, unless it was already reported in chunks. */
-  #deliver(text: string | null): void {
+  /**
+   * Reports the text of a scalar, except chunks that were already reported, and
+   * closes its element.
+   */
+  #endScalar(text: string | null): void {
     switch (this.#target) {
-      case Target.Element:
+      case TextTarget.Element:
         if (text !== null && text !== "") this.handlers.text(text);
         return this.handlers.close(this.#element);
-      case Target.ElementWithoutText:
+      case TextTarget.ElementWithoutText:
         return this.handlers.close(this.#element);
-      case Target.Nowhere:
+      case TextTarget.Nowhere:
         return;
     }
     this.#checkLength(text?.length ?? 0);
     switch (this.#target) {
-      case Target.AnyElement:
+      case TextTarget.AnyElement:
         this.handlers.any?.(text);
         return this.handlers.close(this.#element);
-      case Target.AnyMember:
-        return this.#addAny(this.frame!.any!, text);
-      case Target.Attribute:
+      case TextTarget.AnyMember:
+        return this.#addValue(this.frame!.any!, text);
+      case TextTarget.Attribute:
         this.frame!.attributed!.attributes[this.#name] = text ?? "";
         return;
-      case Target.OwnText:
+      case TextTarget.TextMember:
         this.frame!.attributed!.text = text ?? "";
     }
   }
 
-  #addAny(to: NonNullable<Frame["any"]>, value: AnyValue): void {
-    if (Array.isArray(to)) to.push(value);
+  #addValue(container: NonNullable<Frame["any"]>, value: AnyValue): void {
+    if (Array.isArray(container)) container.push(value);
     else {
-      Object.defineProperty(to, this.#name, {
+      // An assignment to the name `__proto__` would set the prototype.
+      Object.defineProperty(container, this.#name, {
         value,
         enumerable: true,
         configurable: true,
@@ -294,14 +306,14 @@ class JsonReader extends JsonTokens {
     if (this.#frames.length === this.limits.depth) {
       throw this.overLimit("Values are nested deeper than", "depth", at);
     }
-    this.#count(at);
-    this.#setMarkup(at, at + 1);
+    this.#countValue(at);
+    this.#setTagPosition(at, at + 1);
     const frame: Frame = {
-      mode: Mode.Skipped,
+      mode: FrameMode.Skipped,
       isArray,
       seen: [],
-      names: null,
-      closes: null,
+      otherNames: null,
+      elementToClose: null,
       children: null,
       item: null,
       attributed: null,
@@ -320,38 +332,38 @@ class JsonReader extends JsonTokens {
     const parent = this.frame;
     const line = this.lineOf(at);
     const kind = frame.isArray ? "an array" : "an object";
-    switch (parent?.mode ?? Mode.Elements) {
-      case Mode.Skipped:
+    switch (parent?.mode ?? FrameMode.Elements) {
+      case FrameMode.Skipped:
         return;
-      case Mode.Any:
-        frame.mode = Mode.Any;
+      case FrameMode.Any:
+        frame.mode = FrameMode.Any;
         frame.any = frame.isArray ? [] : {};
-        return this.#addAny(parent!.any!, frame.any);
-      case Mode.Attributed: {
+        return this.#addValue(parent!.any!, frame.any);
+      case FrameMode.Attributed: {
         const { shape, mistyped } = parent!.attributed!;
         const form = textFormOf(shape, this.#name);
-        const expected = form === undefined ? "a string" : textKind(form);
+        const expected = form === undefined ? "a string" : kindOfText(form);
         mistyped.push([this.#name, kind, expected, line]);
         return;
       }
-      case Mode.Elements:
+      case FrameMode.Elements:
         return this.#setUpElement(frame, kind, line);
     }
   }
 
   #setUpElement(frame: Frame, kind: Kind, line: number): void {
     const child = this.#child;
-    if (isIgnored(child)) return;
-    if (child === null) return this.#unknown(line);
+    if (isIgnoredMember(child)) return;
+    if (child === null) return this.#reportUnknown(line);
     const { name, shape } = child;
     if (child.max > 1 && !this.frame!.isArray) {
-      if (this.#reportSingleValue(child, kind, line)) return;
-      frame.mode = Mode.Elements;
+      if (this.#reportMissingArray(child, kind, line)) return;
+      frame.mode = FrameMode.Elements;
       frame.item = child;
       return;
     }
-    if (isAttributed(shape) && !frame.isArray) {
-      frame.mode = Mode.Attributed;
+    if (isTextWithAttributes(shape) && !frame.isArray) {
+      frame.mode = FrameMode.Attributed;
       const attributes = Object.create(null);
       frame.attributed = {
         name,
@@ -364,35 +376,35 @@ class JsonReader extends JsonTokens {
       return;
     }
     this.handlers.open(name, NO_ATTRIBUTES, line);
-    frame.closes = name;
-    if (isAny(shape)) {
-      frame.mode = Mode.Any;
+    frame.elementToClose = name;
+    if (allowsAnyContent(shape)) {
+      frame.mode = FrameMode.Any;
       frame.any = frame.isArray ? [] : {};
       return;
     }
-    if (kind !== contentKindOf(shape)) {
-      this.handlers.mistyped?.(null, kind, expectedOf(shape), line);
+    if (kind !== kindOfShape(shape)) {
+      this.handlers.mistyped?.(null, kind, describeExpected(shape), line);
       return;
     }
-    frame.mode = Mode.Elements;
+    frame.mode = FrameMode.Elements;
     if (frame.isArray) frame.item = listedIn(shape)!.items;
-    else frame.children = childrenOf(shape);
+    else frame.children = childrenByMember(shape);
   }
 
   protected override end(at: number): void {
     const frame = this.#frames.pop()!;
-    const { closes, attributed, any, mode } = frame;
-    this.#setMarkup(at, at + 1);
+    const { elementToClose, attributed, any, mode } = frame;
+    this.#setTagPosition(at, at + 1);
     if (attributed !== null) this.#endAttributed(attributed, frame.seen);
-    if (closes !== null) {
-      const isListMissing = this.#frames.length === 0 && this.#isList &&
-        mode === Mode.Elements && frame.seen.length === 0;
+    if (elementToClose !== null) {
+      const isListMissing = this.#frames.length === 0 && this.#hasListRoot &&
+        mode === FrameMode.Elements && frame.seen.length === 0;
       if (isListMissing) {
         const line = this.lineOf(at);
         this.handlers.mistyped?.(null, "missing", "an array", line);
       }
-      if (mode === Mode.Any) this.handlers.any?.(any!);
-      this.handlers.close(closes);
+      if (mode === FrameMode.Any) this.handlers.any?.(any!);
+      this.handlers.close(elementToClose);
     }
     const parent = this.#frames.at(-1) ?? null;
     this.frame = parent;
@@ -400,32 +412,32 @@ class JsonReader extends JsonTokens {
   }
 
   #endAttributed(
-    { name, shape, line, attributes, text, mistyped }: Attributed,
+    { name, shape, line, attributes, text, mistyped }: AttributedElement,
     seen: Frame["seen"],
   ): void {
     this.handlers.open(name, attributes, line);
     const { textName = TEXT_NAME, content } = shape;
     if (
       !seen.includes(textName) &&
-      !seen.some((name) => isTextReplaced(shape, name))
+      !seen.some((member) => replacesText(shape, member))
     ) {
-      const expected = textKind(content as TextForm);
+      const expected = kindOfText(content as TextForm);
       mistyped.push([textName, "missing", expected, line]);
     }
-    for (const one of mistyped) this.handlers.mistyped?.(...one);
+    for (const problem of mistyped) this.handlers.mistyped?.(...problem);
     if (text !== "") this.handlers.text(text);
     this.handlers.close(name);
   }
 
-  #setMarkup(start: number, end: number): void {
+  #setTagPosition(start: number, end: number): void {
     this.markup = start;
     this.markupEnd = end;
   }
 
-  /** Limits elements and their attributes as in XML. */
-  #count(at: number): void {
-    if (this.frame?.mode === Mode.Attributed) {
-      // The text is one more member besides the XML attributes.
+  /** Applies the limits of elements and of their attributes. */
+  #countValue(at: number): void {
+    if (this.frame?.mode === FrameMode.Attributed) {
+      // The text is a member, too.
       if (this.frame.seen.length <= this.limits.attributes + 1) return;
       throw this.overLimit(
         "An object has more names than",
@@ -433,7 +445,7 @@ class JsonReader extends JsonTokens {
         at,
       );
     }
-    if (++this.#values <= this.limits.elements) return;
+    if (++this.#valueCount <= this.limits.elements) return;
     throw this.overLimit(
       "The document has more values than",
       "elements",
@@ -443,23 +455,36 @@ class JsonReader extends JsonTokens {
 }
 
 /** Whether a member is an XML attribute that replaces the text. */
-function isTextReplaced({ attributes }: Shape, name: Child | string): boolean {
-  return typeof name === "string" && attributes?.[name]?.replacesText === true;
+function replacesText({ attributes }: Shape, member: Child | string): boolean {
+  return typeof member === "string" &&
+    attributes?.[member]?.replacesText === true;
 }
 
-/** Whether the object already has this member; otherwise records the member. */
-function isRepeated(frame: Frame, name: string, child: Child | null): boolean {
-  // `seen` is bounded by the elements of the shape, or by the limit of attributes.
-  const member = child ?? (frame.mode === Mode.Attributed ? name : null);
+/**
+ * Records a member of an object; returns false if the object already has the
+ * member.
+ */
+function recordMember(
+  frame: Frame,
+  name: string,
+  child: Child | null,
+): boolean {
+  const member = child ?? (frame.mode === FrameMode.Attributed ? name : null);
   if (member !== null) {
-    return frame.seen.includes(member) || frame.seen.push(member) === 0;
+    // `seen` is short: the elements of the shape or the limit of attributes
+    // bound its length.
+    if (frame.seen.includes(member)) return false;
+    frame.seen.push(member);
+    return true;
   }
-  frame.names ??= new Set();
-  return frame.names.has(name) || frame.names.add(name).size === 0;
+  frame.otherNames ??= new Set();
+  if (frame.otherNames.has(name)) return false;
+  frame.otherNames.add(name);
+  return true;
 }
 
-/** Begins to read a document with this root. */
-export function jsonOf(root: Root): BeginReading {
+/** A function that begins to read a JSON document with this root. */
+export function jsonReaderFor(root: Root): BeginReading {
   return (source, handlers, limits) =>
     new JsonReader(source, handlers, root, limits);
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the tokens of untrusted JSON (RFC 8259): the grammar, strings, numbers
- * and words. A derived class gives them their meaning.
+ * The tokenizer of untrusted JSON (RFC 8259). It checks the grammar and decodes
+ * strings and numbers; a derived class interprets the values.
  */
 import { ServiceError } from "../lib/errors.ts";
 import { FORBIDDEN_IN_XML } from "../lib/markup.ts";
@@ -23,54 +23,60 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Characters that a string may contain without an escape. */
-const PLAIN = /[ !#-[\]-\uffff]*/y;
+/** A run of characters that a string may contain without an escape. */
+const UNESCAPED_RUN = /[ !#-[\]-\uffff]*/y;
 /** The rest of a string, with its closing quote. */
 const REST_OF_STRING = /[^"\\]*(?:\\[^][^"\\]*)*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const IN_NUMBER = /[-+.0-9eE]/;
-/** The longest escape, of a character with two UTF-16 units. */
-const LONGEST_ESCAPE = "\\ud83d\\ude00".length;
-/** An escape, or both escapes of a character beyond the first plane. */
-const WHOLE_ESCAPE =
+const NUMBER_CHARACTER = /[-+.0-9eE]/;
+/** The longest escape represents a character of two UTF-16 units. */
+const LONGEST_ESCAPE_LENGTH = "\\ud83d\\ude00".length;
+/** The escape of one character, which is two escapes for two UTF-16 units. */
+const CHARACTER_ESCAPE =
   /\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+/** The escape of one UTF-16 unit. */
+const UNIT_ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** What may come next. */
-enum Next {
+/** The tokens that the grammar allows next. */
+enum Expected {
   Value,
   ValueOrEnd,
-  Name,
-  NameOrEnd,
+  MemberName,
+  MemberNameOrEnd,
   Colon,
   CommaOrEnd,
-  Nothing,
+  EndOfDocument,
 }
 
-/** Reads a document token by token, and reports what it finds. */
-export abstract class JsonTokens extends WindowReader {
+/** Reads a document token by token and calls a method for each value. */
+export abstract class JsonTokenizer extends WindowReader {
   protected override readonly tooLong =
     "A name or number has more characters than";
   protected override readonly emptyBody =
     "The body is empty; a JSON document is expected.";
-  protected override readonly errorAt = malformedJson;
-  #next = Next.Value;
-  /** Whether the window begins inside a string. */
-  #inText = false;
-  /** The last string, if it needs no decoding; null otherwise. */
+  protected override readonly errorAt = malformedJsonError;
+  #expected = Expected.Value;
+  /** Whether the next character is inside a string reported in chunks. */
+  #isInString = false;
+  /** The last string that ended, if it needs no decoding; null otherwise. */
   #plainString: string | null = null;
 
   /** The innermost open object or array. */
   protected abstract readonly frame: { readonly isArray: boolean } | null;
-  /** An object or array begins, or ends, with the character at an index. */
+  /** Called at the first character of an object or array. */
   protected abstract begin(at: number, isArray: boolean): void;
+  /** Called at the last character of an object or array. */
   protected abstract end(at: number): void;
-  /** The name of the next value; throws if the object already has it. */
+  /**
+   * Called with the name of the next value; throws if the object already has
+   * this name.
+   */
   protected abstract name(name: string, at: number): void;
-  /** A string, a boolean or null. */
+  /** Called with a whole string, a boolean or null. */
   protected abstract scalar(kind: Kind, at: number, text: string | null): void;
+  /** Called with the source text of a number and its value. */
   protected abstract number(at: number, text: string, value: number): void;
-  /** A string that is reported in chunks. */
+  /** Called where a string starts that is reported in chunks. */
   protected abstract beginText(at: number): void;
   protected abstract textChunk(chunk: string): void;
   protected abstract endText(): void;
@@ -81,12 +87,14 @@ export abstract class JsonTokens extends WindowReader {
       from = this.readWindow(0);
       yield;
     }
-    if (this.source.fault === null && this.#next === Next.Nothing) return;
+    if (
+      this.source.fault === null && this.#expected === Expected.EndOfDocument
+    ) return;
     throw this.endsEarly();
   }
 
   protected override token(start: number): number {
-    if (this.#inText) return this.#readChunk(start);
+    if (this.#isInString) return this.#readChunk(start);
     let at = start;
     let code = this.window.charCodeAt(at);
     while (code === SPACE || code === LINE_FEED || code === TAB) {
@@ -94,24 +102,24 @@ export abstract class JsonTokens extends WindowReader {
     }
     if (at > start) return at;
     this.isBlank = false;
-    switch (this.#next) {
-      case Next.ValueOrEnd:
+    switch (this.#expected) {
+      case Expected.ValueOrEnd:
         if (code === CLOSE_BRACKET) return this.#end(at);
         return this.#value(at, code);
-      case Next.Value:
+      case Expected.Value:
         return this.#value(at, code);
-      case Next.NameOrEnd:
+      case Expected.MemberNameOrEnd:
         if (code === CLOSE_BRACE) return this.#end(at);
         return this.#memberName(at, code);
-      case Next.Name:
+      case Expected.MemberName:
         return this.#memberName(at, code);
-      case Next.Colon:
+      case Expected.Colon:
         if (code !== COLON) throw this.#unexpected(at, 'a ":"');
-        this.#next = Next.Value;
+        this.#expected = Expected.Value;
         return at + 1;
-      case Next.CommaOrEnd:
+      case Expected.CommaOrEnd:
         return this.#commaOrEnd(at, code);
-      case Next.Nothing:
+      case Expected.EndOfDocument:
         throw this.malformed(
           "There is text after the end of the document; remove it.",
           at,
@@ -122,7 +130,7 @@ export abstract class JsonTokens extends WindowReader {
   #commaOrEnd(at: number, code: number): number {
     const { isArray } = this.frame!;
     if (code === COMMA) {
-      this.#next = isArray ? Next.Value : Next.Name;
+      this.#expected = isArray ? Expected.Value : Expected.MemberName;
       return at + 1;
     }
     if (code === (isArray ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#end(at);
@@ -135,13 +143,13 @@ export abstract class JsonTokens extends WindowReader {
     }
     const end = this.#stringEnd(at + 1);
     if (end === -1) throw INCOMPLETE;
-    this.name(this.#unescaped(at + 1, end), at);
-    // Usually the colon follows at once.
+    this.name(this.#decode(at + 1, end), at);
+    // Usually the colon follows without white space.
     if (this.window.charCodeAt(end + 1) === COLON) {
-      this.#next = Next.Value;
+      this.#expected = Expected.Value;
       return end + 2;
     }
-    this.#next = Next.Colon;
+    this.#expected = Expected.Colon;
     return end + 1;
   }
 
@@ -168,7 +176,7 @@ export abstract class JsonTokens extends WindowReader {
 
   #begin(at: number, isArray: boolean): number {
     this.begin(at, isArray);
-    this.#next = isArray ? Next.ValueOrEnd : Next.NameOrEnd;
+    this.#expected = isArray ? Expected.ValueOrEnd : Expected.MemberNameOrEnd;
     return at + 1;
   }
 
@@ -186,9 +194,9 @@ export abstract class JsonTokens extends WindowReader {
     }
     const end = NUMBER.lastIndex;
     if (end === window.length && !this.isLast) throw INCOMPLETE;
-    if (end < window.length && IN_NUMBER.test(window[end])) {
-      const isCut = end + 2 >= window.length && !this.isLast;
-      if (isCut) throw INCOMPLETE;
+    if (end < window.length && NUMBER_CHARACTER.test(window[end])) {
+      const mayContinue = end + 2 >= window.length && !this.isLast;
+      if (mayContinue) throw INCOMPLETE;
       throw this.malformed("The number is not valid JSON.", at);
     }
     const text = window.slice(at, end);
@@ -210,11 +218,11 @@ export abstract class JsonTokens extends WindowReader {
       // character is needed.
       if (at + 1 === this.window.length && !this.isLast) throw INCOMPLETE;
       this.beginText(at);
-      this.#inText = true;
+      this.#isInString = true;
       return at + 1;
     }
     const kind = end === at + 1 ? "an empty string" : "a string";
-    this.scalar(kind, at, this.#unescaped(at + 1, end));
+    this.scalar(kind, at, this.#decode(at + 1, end));
     return this.#afterValue(end + 1);
   }
 
@@ -225,7 +233,7 @@ export abstract class JsonTokens extends WindowReader {
     if (quote === -1) return -1;
     const raw = window.slice(start, quote);
     const isEscaped = raw.includes("\\");
-    // The source has refused all other control characters.
+    // `XmlSource` refuses all other control characters.
     const isPlain = !isEscaped && !raw.includes("\n") && !raw.includes("\t");
     this.#plainString = isPlain ? raw : null;
     if (!isEscaped) return quote;
@@ -233,41 +241,48 @@ export abstract class JsonTokens extends WindowReader {
     return REST_OF_STRING.test(window) ? REST_OF_STRING.lastIndex - 1 : -1;
   }
 
-  /** The text of a string from `start` to `end`, which was just found as its end. */
-  #unescaped(start: number, end: number): string {
+  /** Decodes the string from `start` to the `end` that `#stringEnd` found. */
+  #decode(start: number, end: number): string {
     if (this.#plainString !== null) return this.#plainString;
     const raw = this.window.slice(start, end);
-    const text = parsedString(raw);
+    const text = decodedString(raw);
     if (text !== null) return text;
-    // Throws at the place of the first invalid character or escape.
-    for (let at = start; at < end;) at = this.#readRun(at, () => {});
+    // This loop throws at the first invalid character or escape.
+    for (let at = start; at < end;) at = this.#readRunOrEscape(at, () => {});
     throw this.malformed("The string is not valid JSON.", start);
   }
 
-  /** Reports the rest of the string, as far as the window has it. */
+  /** Reports the string's next characters that the window contains. */
   #readChunk(at: number): number {
     if (this.window.charCodeAt(at) === QUOTE) {
-      this.#inText = false;
+      this.#isInString = false;
       this.endText();
       return this.#afterValue(at + 1);
     }
-    const end = endOfWholeCharacters(this.window, at);
-    const text = parsedString(this.window.slice(at, end));
-    if (end === at) return this.#readRun(at, (text) => this.textChunk(text));
+    const end = endOfCompleteCharacters(this.window, at);
+    const text = decodedString(this.window.slice(at, end));
+    if (end === at) {
+      return this.#readRunOrEscape(at, (text) => this.textChunk(text));
+    }
     if (text !== null) this.textChunk(text);
-    // Throws at the place of an invalid escape.
-    else for (let next = at; next < end;) next = this.#readRun(next, () => {});
+    else {
+      // This loop throws at an invalid escape.
+      for (let next = at; next < end;) {
+        next = this.#readRunOrEscape(next, () => {});
+      }
+    }
     return end;
   }
 
   /**
-   * Reports a run of characters without escapes, or one escape; returns its end.
+   * Reports a run of unescaped characters, or the character of one escape.
+   * Returns the index after the run or the escape.
    */
-  #readRun(at: number, report: (text: string) => void): number {
+  #readRunOrEscape(at: number, report: (text: string) => void): number {
     const window = this.window;
-    PLAIN.lastIndex = at;
-    PLAIN.test(window);
-    const runEnd = PLAIN.lastIndex;
+    UNESCAPED_RUN.lastIndex = at;
+    UNESCAPED_RUN.test(window);
+    const runEnd = UNESCAPED_RUN.lastIndex;
     if (runEnd > at) {
       report(window.slice(at, runEnd));
       return runEnd;
@@ -279,20 +294,22 @@ export abstract class JsonTokens extends WindowReader {
         at,
       );
     }
-    if (window.length - at < LONGEST_ESCAPE && !this.isLast) throw INCOMPLETE;
-    ESCAPE.lastIndex = at;
-    if (!ESCAPE.test(window)) {
+    if (window.length - at < LONGEST_ESCAPE_LENGTH && !this.isLast) {
+      throw INCOMPLETE;
+    }
+    UNIT_ESCAPE.lastIndex = at;
+    if (!UNIT_ESCAPE.test(window)) {
       throw this.malformed(
         'A "\\" is not followed by a valid escape; write "\\\\" for the ' +
           "character itself.",
         at,
       );
     }
-    let end = ESCAPE.lastIndex;
-    let text = parsedString(window.slice(at, end));
-    if (text === null && ESCAPE.test(window)) {
-      end = ESCAPE.lastIndex;
-      text = parsedString(window.slice(at, end));
+    let end = UNIT_ESCAPE.lastIndex;
+    let text = decodedString(window.slice(at, end));
+    if (text === null && UNIT_ESCAPE.test(window)) {
+      end = UNIT_ESCAPE.lastIndex;
+      text = decodedString(window.slice(at, end));
     }
     if (text === null) {
       throw this.malformed(
@@ -305,17 +322,22 @@ export abstract class JsonTokens extends WindowReader {
     return end;
   }
 
-  /** Handles what follows a value that ends at `end`: most often a comma. */
+  /**
+   * Sets which tokens may follow the value that ends at `end`. Reads a comma at
+   * once, because it is the most common token there. Returns the next index.
+   */
   #afterValue(end: number): number {
     const frame = this.frame;
-    this.#next = frame === null ? Next.Nothing : Next.CommaOrEnd;
+    this.#expected = frame === null
+      ? Expected.EndOfDocument
+      : Expected.CommaOrEnd;
     if (frame === null || this.window.charCodeAt(end) !== COMMA) return end;
-    this.#next = frame.isArray ? Next.Value : Next.Name;
+    this.#expected = frame.isArray ? Expected.Value : Expected.MemberName;
     return end + 1;
   }
 
   protected override unfinished(): string {
-    return this.#inText
+    return this.#isInString
       ? "The document ends inside a string."
       : "The document ends before it is complete.";
   }
@@ -323,7 +345,7 @@ export abstract class JsonTokens extends WindowReader {
   #unexpected(at: number, expected: string): ServiceError {
     const point = this.window.codePointAt(at);
     const found = point === undefined ? "" : String.fromCodePoint(point);
-    const isRoot = this.frame === null && this.#next === Next.Value;
+    const isRoot = this.frame === null && this.#expected === Expected.Value;
     const hint = isRoot && found === "<"
       ? " To send XML, set Content-Type: text/xml."
       : "";
@@ -334,7 +356,7 @@ export abstract class JsonTokens extends WindowReader {
   }
 }
 
-function malformedJson(
+function malformedJsonError(
   message: string,
   place: TextPosition,
   code: "syntax" | "limit" = "syntax",
@@ -345,24 +367,24 @@ function malformedJson(
 }
 
 /**
- * Where the complete characters and escapes from `start` on end; an incomplete one
- * may follow.
+ * The index after the last complete character or escape from `start` on. An
+ * incomplete escape may follow.
  */
-function endOfWholeCharacters(window: string, start: number): number {
-  WHOLE_ESCAPE.lastIndex = start;
+function endOfCompleteCharacters(window: string, start: number): number {
+  CHARACTER_ESCAPE.lastIndex = start;
   do {
-    PLAIN.lastIndex = WHOLE_ESCAPE.lastIndex;
-    PLAIN.test(window);
-    WHOLE_ESCAPE.lastIndex = PLAIN.lastIndex;
-  } while (WHOLE_ESCAPE.test(window));
-  return PLAIN.lastIndex;
+    UNESCAPED_RUN.lastIndex = CHARACTER_ESCAPE.lastIndex;
+    UNESCAPED_RUN.test(window);
+    CHARACTER_ESCAPE.lastIndex = UNESCAPED_RUN.lastIndex;
+  } while (CHARACTER_ESCAPE.test(window));
+  return UNESCAPED_RUN.lastIndex;
 }
 
 /**
- * The decoded text of a string in JSON, without its quotes; null if it is
+ * Decodes a JSON string, given without its quotes; null if the string is
  * invalid.
  */
-function parsedString(raw: string): string | null {
+function decodedString(raw: string): string | null {
   try {
     const text: string = JSON.parse(`"${raw}"`);
     // An escape may represent a character that XML does not allow.

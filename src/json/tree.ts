@@ -1,4 +1,4 @@
-/** Reads small documents in JSON. */
+/** Reads a small JSON document at once, as the tree of an XML document. */
 import { type Detail, recordInvalid } from "../lib/errors.ts";
 import { element } from "../xml/encode.ts";
 import type { XmlNode } from "../xml/encode.ts";
@@ -6,19 +6,19 @@ import { parseTree, type XmlElement } from "../xml/decode.ts";
 import { type AnyValue, XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import { isText, listedIn, type Root, type Shape } from "../xml/shapes.ts";
 import { pointerToken } from "./pointer.ts";
-import { jsonOf } from "./reader.ts";
+import { jsonReaderFor } from "./reader.ts";
 
 /**
- * The tree of the equivalent XML document. Throws 400 if the document is
- * malformed, 422 for values of a wrong type.
+ * Reads a JSON document as the tree of the equivalent XML document. Throws 400
+ * if the document is malformed, 422 if a value has a wrong type.
  */
-export function parseJson(
+export function parseJsonAsXml(
   bytes: Uint8Array,
   root: Root,
   limits: XmlLimits,
 ): XmlElement {
   const { depth } = XML_LIMITS;
-  const tree = parseTree(bytes, { ...limits, depth }, jsonOf(root));
+  const tree = parseTree(bytes, { ...limits, depth }, jsonReaderFor(root));
   const details: Detail[] = [];
   const isList = listedIn(root.shape) !== null;
   const wrongRoot = tree.mistyped?.find(({ member, expected }) =>
@@ -39,7 +39,7 @@ export function parseJson(
   return tree;
 }
 
-/** Adds a problem for each value of a wrong type in an element. */
+/** Adds a detail for each value of a wrong type in an element. */
 function reportMistyped(
   { name, mistyped = [], children, any, line }: XmlElement,
   shape: Shape,
@@ -56,7 +56,7 @@ function reportMistyped(
       message: `${field} is ${found}; it must be ${expected}.`,
     });
   }
-  const problem = any === undefined ? null : anyProblem(any);
+  const problem = any === undefined ? null : problemOfValue(any);
   if (problem !== null) {
     const message = `${name} ${problem}`;
     details.push({ line, field: name, pointer, code: "not_allowed", message });
@@ -65,25 +65,25 @@ function reportMistyped(
   if (isText(content)) return;
   const isArray = listedIn(shape) !== null;
   for (const [n, child] of children.entries()) {
-    const known = content.find(({ name }) => name === child.name);
-    if (known === undefined) continue;
+    const definition = content.find(({ name }) => name === child.name);
+    if (definition === undefined) continue;
     const token = isArray ? n : child.name;
-    reportMistyped(child, known.shape, `${pointer}/${token}`, details);
+    reportMistyped(child, definition.shape, `${pointer}/${token}`, details);
   }
 }
 
 const XML_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
-/** Why a value cannot be XML; null if it can. */
-function anyProblem(value: AnyValue): string | null {
+/** Why a value cannot be written as XML; null if it can. */
+function problemOfValue(value: AnyValue): string | null {
   if (value === null || typeof value === "string") return null;
   if (Array.isArray(value)) return "is an array; it must be an object.";
   return Object.keys(value).some((name) => name.startsWith("@"))
     ? 'has a name that begins with "@"; only objects inside it can have one.'
-    : membersProblem(value);
+    : problemOfMembers(value);
 }
 
-function membersProblem(value: { [name: string]: AnyValue }): string | null {
+function problemOfMembers(value: { [name: string]: AnyValue }): string | null {
   for (const [name, member] of Object.entries(value)) {
     const isText = name === "#text";
     const isAttribute = name.startsWith("@");
@@ -101,15 +101,15 @@ function membersProblem(value: { [name: string]: AnyValue }): string | null {
     for (const item of Array.isArray(member) ? member : [member]) {
       if (Array.isArray(item)) return `has an array in the array ${name}.`;
       if (item === null || typeof item === "string") continue;
-      const problem = membersProblem(item);
+      const problem = problemOfMembers(item);
       if (problem !== null) return problem;
     }
   }
   return null;
 }
 
-/** Converts a value of any content to the XML inside of its element. */
-export function xmlOfAny(value: AnyValue): string {
+/** Converts a JSON value of any content to the XML content of an element. */
+export function xmlContentOf(value: AnyValue): string {
   const written = element("any", value as XmlNode | string | null);
   return written === "<any/>"
     ? ""

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { lineReader, wordReader } from "../lib/values.ts";
 import { jsonWriter } from "../json/encode.ts";
-import { instanceOf } from "../json/instance.ts";
+import { valueFromXml } from "../json/instance.ts";
 import { parseExactly } from "../json/exact.ts";
-import { parseJson, xmlOfAny } from "../json/tree.ts";
+import { parseJsonAsXml, xmlContentOf } from "../json/tree.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import { XML_LIMITS } from "../xml/handlers.ts";
 import { ANY, one, type Shape, TIME, UUID, word } from "../xml/shapes.ts";
@@ -80,7 +80,7 @@ const DATA = { name: "data", shape: ANY };
 /** The body in JSON: JSON data unchanged, XML data converted. */
 export function eventInJson(body: Uint8Array): string {
   if (isJson(body)) return new TextDecoder().decode(body);
-  const event = instanceOf(body, DELIVERED_EVENT, LIMITS) as XmlNode;
+  const event = valueFromXml(body, DELIVERED_EVENT, LIMITS) as XmlNode;
   // Empty data become an object, like most data.
   return writeEvent(event.data === "" ? { ...event, data: {} } : event);
 }
@@ -109,7 +109,7 @@ export function bodyIn(format: "xml" | "json", body: Uint8Array): Uint8Array {
 /** The content of `<data>` for a JSON value. */
 export function xmlOfData(json: string): string {
   const bytes = new TextEncoder().encode(json);
-  return xmlOfAny(parseJson(bytes, DATA, LIMITS).any!);
+  return xmlContentOf(parseJsonAsXml(bytes, DATA, LIMITS).any!);
 }
 
 const BRACE = "{".charCodeAt(0);

@@ -8,8 +8,8 @@
  */
 import { DOCUMENTS } from "../../src/contracts/documents.ts";
 import { jsonWriter } from "../../src/json/encode.ts";
-import { instanceOf } from "../../src/json/instance.ts";
-import { jsonOf } from "../../src/json/reader.ts";
+import { valueFromXml } from "../../src/json/instance.ts";
+import { jsonReaderFor } from "../../src/json/reader.ts";
 import { readXml } from "../../src/xml/decode.ts";
 import type { XmlNode } from "../../src/xml/encode.ts";
 import { one } from "../../src/xml/shapes.ts";
@@ -26,7 +26,7 @@ const write = jsonWriter({ content: [one("products", shape)] });
 
 /** The same document in JSON. */
 function asJson(document: Uint8Array): Uint8Array {
-  const products = instanceOf(document, shape);
+  const products = valueFromXml(document, shape);
   return new TextEncoder().encode(write({ products } as XmlNode));
 }
 
@@ -39,7 +39,9 @@ const readers: [string, Uint8Array, () => void][] = [
     "strict reader of JSON",
     json,
     () =>
-      readXml([json], handlers, { begin: jsonOf({ name: "products", shape }) }),
+      readXml([json], handlers, {
+        begin: jsonReaderFor({ name: "products", shape }),
+      }),
   ],
   ["reader of XML", xml, () => readXml([xml], handlers)],
 ];

@@ -1,11 +1,11 @@
-/** Invalid JSON over HTTP: what is wrong, and where. */
+/** Requests with invalid JSON: the problems in the answer, and their places. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { boot, type TestApp } from "../support/app.ts";
 import { Host } from "../support/host.ts";
 
 const JSON_TYPE = "application/json";
 
-interface Refused {
+interface ErrorAnswer {
   error: {
     code: string;
     message: string;
@@ -36,24 +36,24 @@ function post(
 }
 
 /**
- * A document whose product has these members, one in each line from the third
- * on.
+ * A document whose product has these members, which replace or precede the
+ * required ones. Each member stands in a line of its own, from the third on.
  */
 function documentOf(members: Record<string, string>): string {
-  const sent = {
+  const required = {
     sku: '"A"',
     title: '"T"',
     price: '{"amount": "1", "currency": "SEK"}',
     quantity: "1",
   };
-  const lines = Object.entries({ ...members, ...sent, ...members })
+  const lines = Object.entries({ ...members, ...required, ...members })
     .map(([name, value]) => `"${name}": ${value}`);
   return `{"products": [{\n\n${lines.join(",\n")}}]}`;
 }
 
 /** The problems of a refused document, as `pointer line code`. */
 async function problemsOf(response: Response): Promise<string[]> {
-  const { error }: Refused = await response.json();
+  const { error }: ErrorAnswer = await response.json();
   return [
     `${response.status} ${error.code}`,
     ...(error.details ?? []).map(({ pointer = "-", line, code }) =>
@@ -69,7 +69,7 @@ const VALUES = {
   "a number": "5",
 };
 
-/** What a field accepts other than null. */
+/** The type that each field accepts, other than null. */
 const FIELDS: Readonly<Record<string, keyof typeof VALUES | "a string">> = {
   id: "a string",
   sku: "a string",
@@ -95,10 +95,10 @@ const FIELDS: Readonly<Record<string, keyof typeof VALUES | "a string">> = {
 
 Deno.test("a value of the wrong type is refused with its place, in every field", async () => {
   await using app = await boot();
-  for (const [field, taken] of Object.entries(FIELDS)) {
+  for (const [field, accepted] of Object.entries(FIELDS)) {
     for (const [kind, value] of Object.entries(VALUES)) {
       // A quantity may also be an object.
-      if (kind === taken || (field === "quantity" && kind === "an object")) {
+      if (kind === accepted || (field === "quantity" && kind === "an object")) {
         continue;
       }
       const document = documentOf({ [field]: value });
@@ -111,7 +111,7 @@ Deno.test("a value of the wrong type is refused with its place, in every field",
   }
 });
 
-Deno.test("a value of the wrong type is refused with its place, inside of fields", async () => {
+Deno.test("a value of the wrong type within a field is refused with its place", async () => {
   await using app = await boot();
   for (
     const [field, value, pointer, message] of [
@@ -175,7 +175,7 @@ Deno.test("a value of the wrong type is refused with its place, inside of fields
       ],
     ] as const
   ) {
-    const { error }: Refused =
+    const { error }: ErrorAnswer =
       await (await post(app, documentOf({ [field]: value }))).json();
     const found = error.details!
       .find(({ pointer: at }) => at === `/products/0/${field}${pointer}`);
@@ -206,7 +206,7 @@ Deno.test("the message for an unknown name lists the known ones, including those
       ["images", '[{"src": "x"}]', /; the known names are url, alt\.$/],
     ] as const
   ) {
-    const { error }: Refused =
+    const { error }: ErrorAnswer =
       await (await post(app, documentOf({ [field]: value }))).json();
     const found = error.details!
       .find(({ code }) => code === "unknown_attribute");
@@ -214,21 +214,21 @@ Deno.test("the message for an unknown name lists the known ones, including those
   }
 });
 
-const CUT = documentOf({});
+const VALID = documentOf({});
 const LARGE = 1_500_000;
 
-/** Documents by their mistake: the body, and its answer. */
+/** Documents by their mistake: the body, then the status and problems. */
 const DOCUMENTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   nothing: ["", "400 malformed_json", "- 1 syntax"],
   "white space alone": [" ".repeat(LARGE), "400 malformed_json", "- 1 syntax"],
   XML: ["<products/>", "400 malformed_json", "- 1 syntax"],
   "a name twice": [
-    CUT.replace('"title"', '"sku"'),
+    VALID.replace('"title"', '"sku"'),
     "400 malformed_json",
     "- 4 syntax",
   ],
   "a name twice, once escaped": [
-    CUT.replace('"title"', '"\\u0073ku"'),
+    VALID.replace('"title"', '"\\u0073ku"'),
     "400 malformed_json",
     "- 4 syntax",
   ],
@@ -237,8 +237,8 @@ const DOCUMENTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
     "400 malformed_json",
     "- 4 syntax",
   ],
-  "text after the end": [`${CUT}\n{}`, "400 malformed_json", "- 7 syntax"],
-  "a NUL after the end": [`${CUT}\0`, "400 malformed_json", "- 6 syntax"],
+  "text after the end": [`${VALID}\n{}`, "400 malformed_json", "- 7 syntax"],
+  "a NUL after the end": [`${VALID}\0`, "400 malformed_json", "- 6 syntax"],
   "a NUL in a string": [
     documentOf({ brand: '"\0"' }),
     "400 malformed_json",
@@ -351,11 +351,13 @@ for (const [name, [body, ...expected]] of Object.entries(DOCUMENTS)) {
 
 Deno.test("JSON is accepted with a byte order mark, a charset, compression, and every form of whole numbers", async () => {
   await using app = await boot();
-  const packed = new Blob([CUT]).stream()
+  const packed = new Blob([VALID]).stream()
     .pipeThrough(new CompressionStream("gzip"));
   const answers = [
-    await post(app, `\ufeff${CUT}`),
-    await post(app, CUT, { "Content-Type": "Application/JSON; charset=utf-8" }),
+    await post(app, `\ufeff${VALID}`),
+    await post(app, VALID, {
+      "Content-Type": "Application/JSON; charset=utf-8",
+    }),
     await post(app, await new Response(packed).bytes(), {
       "Content-Encoding": "gzip",
     }),
@@ -369,7 +371,7 @@ Deno.test("JSON is accepted with a byte order mark, a charset, compression, and 
   }
   const { text } = await app.call("/seller_api/products/A");
   assertMatch(text, /<quantity>7<\/quantity>/);
-  const other = await post(app, CUT, {
+  const other = await post(app, VALID, {
     "Content-Type": `${JSON_TYPE}; charset=iso-8859-1`,
   });
   assertEquals(await problemsOf(other), ["415 unsupported_media_type"]);
@@ -414,7 +416,7 @@ Deno.test("null clears each list of a product and each optional field", async ()
 
 Deno.test("messages about JSON name members, not elements", async () => {
   await using app = await boot();
-  const { error }: Refused = await (await post(app, '{"products": [{}]}'))
+  const { error }: ErrorAnswer = await (await post(app, '{"products": [{}]}'))
     .json();
   const messages = error.details!.map(({ message }) => message);
   assertEquals(messages.length, 4);
@@ -427,7 +429,7 @@ Deno.test("messages about JSON name members, not elements", async () => {
   );
 });
 
-Deno.test("a small document in another form is recognized in the message", async () => {
+Deno.test("the message about a small document says what its form must be", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const reported = async (body: string, path = "/seller_api/webhooks") => {
     const answer = await app.call(path, {
@@ -436,7 +438,7 @@ Deno.test("a small document in another form is recognized in the message", async
       body,
       headers: { "Content-Type": JSON_TYPE, Accept: JSON_TYPE },
     });
-    const { error }: Refused = JSON.parse(answer.text);
+    const { error }: ErrorAnswer = JSON.parse(answer.text);
     const [{ pointer, message }] = error.details!;
     return `${pointer} ${message}`;
   };
@@ -462,7 +464,7 @@ Deno.test("a small document in another form is recognized in the message", async
   );
 });
 
-Deno.test("a message about a sale says how JSON ends one", async () => {
+Deno.test("a message about a sale says that null ends the sale in JSON", async () => {
   await using app = await boot();
   const reported = async (members: string) => {
     const answer = await app.call("/seller_api/bulk_products?v=1.1", {
@@ -471,7 +473,7 @@ Deno.test("a message about a sale says how JSON ends one", async () => {
         "price": {"amount": "149", "currency": "SEK"}, ${members}}]}`,
       headers: { "Content-Type": JSON_TYPE, Accept: JSON_TYPE },
     });
-    const { error }: Refused = JSON.parse(answer.text);
+    const { error }: ErrorAnswer = JSON.parse(answer.text);
     return error.details![0].message;
   };
   assertEquals(
@@ -481,7 +483,7 @@ Deno.test("a message about a sale says how JSON ends one", async () => {
   );
 });
 
-Deno.test("unknown members of a list of categories are told with those that are known", async () => {
+Deno.test("the message for an unknown member of categories lists the known ones", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const reported = async (body: string) => {
     const answer = await app.call("/operator_api/categories?dry_run=true", {
@@ -490,7 +492,7 @@ Deno.test("unknown members of a list of categories are told with those that are 
       body,
       headers: { "Content-Type": JSON_TYPE, Accept: JSON_TYPE },
     });
-    const { error }: Refused = JSON.parse(answer.text);
+    const { error }: ErrorAnswer = JSON.parse(answer.text);
     const [{ pointer, message }] = error.details!;
     return `${pointer} ${message}`;
   };
@@ -525,10 +527,10 @@ Deno.test("a member product beside products is refused in imports and uploads", 
   for (
     const body of [
       '{"product":{"sku":"A","title":"t"}}',
-      `{"product":null,${CUT.slice(1)}`,
+      `{"product":null,${VALID.slice(1)}`,
     ]
   ) {
-    const uploaded: Refused = await (await post(app, body)).json();
+    const uploaded: ErrorAnswer = await (await post(app, body)).json();
     const details = uploaded.error.details!;
     assertEquals(
       details[0].message,

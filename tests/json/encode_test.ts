@@ -1,4 +1,4 @@
-/** JSON by the shapes that describe XML. */
+/** JSON that is written according to the shapes of XML. */
 import "../support/built.ts";
 import { assertEquals } from "@std/assert";
 import { ANSWERS } from "../../src/contracts/answers.ts";
@@ -21,7 +21,7 @@ import {
   TIME_OR_EMPTY,
 } from "../../src/xml/shapes.ts";
 
-Deno.test("a text is quoted without characters that XML lacks", () => {
+Deno.test("a text is quoted without characters that XML does not allow", () => {
   const write = jsonWriter(elements(one("a", STRING)));
   for (
     const [text, written] of [
@@ -36,12 +36,12 @@ Deno.test("a text is quoted without characters that XML lacks", () => {
   }
 });
 
-Deno.test("an empty optional field is null, any other empty text an empty string", () => {
+Deno.test("null is written as null for an optional field, else as an empty string", () => {
   const write = jsonWriter(elements(one("a", STRING), one("b", TIME_OR_EMPTY)));
   assertEquals(write({ a: null, b: null }), '{"a":"","b":null}');
 });
 
-Deno.test("members beside the items of a list are members beside the list", () => {
+Deno.test("the other children of a list become members next to its array", () => {
   const list = elements(many("item", COUNT), maybe("more", COUNT));
   const write = jsonWriter(elements(one("list", list)));
   assertEquals(
@@ -73,14 +73,15 @@ function memberNames(children: readonly Child[]): string[] {
   });
 }
 
-function check(children: readonly Child[], place: string): void {
+/** Checks that the members of each object have different names. */
+function checkNames(children: readonly Child[], place: string): void {
   const names = memberNames(children);
   assertEquals(new Set(names).size, names.length, `${place}: ${names}`);
   for (const { name, shape } of children) {
     const attributes = Object.keys(shape.attributes ?? {});
     if (isText(shape.content)) {
-      const own = shape.textName ?? "value";
-      assertEquals(attributes.includes(own), false, `${place}/${name}`);
+      const textName = shape.textName ?? "value";
+      assertEquals(attributes.includes(textName), false, `${place}/${name}`);
       continue;
     }
     for (const attribute of attributes) {
@@ -90,12 +91,14 @@ function check(children: readonly Child[], place: string): void {
         `${place}/${name}/${attribute}`,
       );
     }
-    check(shape.content, `${place}/${name}`);
+    checkNames(shape.content, `${place}/${name}`);
   }
 }
 
 Deno.test("no two members of an answer have the same name", () => {
-  for (const [name, children] of Object.entries(ANSWERS)) check(children, name);
+  for (const [name, children] of Object.entries(ANSWERS)) {
+    checkNames(children, name);
+  }
   for (const { answers, operation } of ENDPOINTS) {
     if (!Array.isArray(answers)) continue;
     const byName = new Map<string, unknown>();
@@ -110,7 +113,7 @@ Deno.test("no two members of an answer have the same name", () => {
   }
 });
 
-Deno.test("a text whose XML attributes may be left out is written alone", () => {
+Deno.test("a text is written without an object if it has no attributes and may be plain", () => {
   const content = [{
     ...maybe("quantity", COUNT),
     shape: {

@@ -1,17 +1,17 @@
-/** XML examples as JSON instances. */
+/** XML that is parsed to values for the JSON writer. */
 import { assertEquals } from "@std/assert";
 import { ANSWERS } from "../../src/contracts/answers.ts";
-import { instanceOf as instanceOfBytes } from "../../src/json/instance.ts";
+import { valueFromXml as valueFromXmlBytes } from "../../src/json/instance.ts";
 import type { Shape } from "../../src/xml/shapes.ts";
 import { DOCUMENTS } from "../../src/contracts/documents.ts";
 
-function instanceOf(xml: string, shape: Shape) {
-  return instanceOfBytes(new TextEncoder().encode(xml), shape);
+function valueFromXml(xml: string, shape: Shape) {
+  return valueFromXmlBytes(new TextEncoder().encode(xml), shape);
 }
 
-Deno.test("text, numbers, attributes and lists of an example", () => {
+Deno.test("texts, numbers, attributes and lists are parsed", () => {
   assertEquals(
-    instanceOf(
+    valueFromXml(
       "<products><product><sku>A</sku><price currency='SEK'>1.50</price>" +
         "<quantity>2</quantity><brand/><images><image>u</image></images>" +
         "</product></products>",
@@ -29,9 +29,9 @@ Deno.test("text, numbers, attributes and lists of an example", () => {
   );
 });
 
-Deno.test("an element that may hold text instead of its elements", () => {
+Deno.test("an element may have text instead of its elements", () => {
   assertEquals(
-    instanceOf(
+    valueFromXml(
       "<service><event_id>1</event_id><delivery>none</delivery></service>",
       { content: ANSWERS.event },
     ),
@@ -41,7 +41,7 @@ Deno.test("an element that may hold text instead of its elements", () => {
 
 Deno.test("any content becomes texts, objects, and arrays for repeated elements", () => {
   assertEquals(
-    instanceOf(
+    valueFromXml(
       "<event><data><a>1</a><b x='2'>t<c/></b><a/></data></event>",
       DOCUMENTS.delivered_event,
     ),
@@ -49,10 +49,10 @@ Deno.test("any content becomes texts, objects, and arrays for repeated elements"
   );
 });
 
-Deno.test("a time that is missing is null", () => {
+Deno.test("an empty time is null", () => {
   const keys = "<keys><key><label/><revoked_at/></key></keys>";
   assertEquals(
-    instanceOf(`<service>${keys}</service>`, { content: ANSWERS.keys }),
+    valueFromXml(`<service>${keys}</service>`, { content: ANSWERS.keys }),
     { keys: { key: [{ label: "", revoked_at: null }] } },
   );
 });

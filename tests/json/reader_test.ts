@@ -1,4 +1,4 @@
-/** The JSON reader: strict, bounded, the same wherever a document is cut. */
+/** The JSON reader: its strictness, its limits, and documents in blocks. */
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   decodeProducts,
@@ -7,8 +7,8 @@ import {
 } from "../../src/catalogue/document.ts";
 import { DOCUMENTS } from "../../src/contracts/documents.ts";
 import { jsonWriter } from "../../src/json/encode.ts";
-import { instanceOf } from "../../src/json/instance.ts";
-import { jsonOf } from "../../src/json/reader.ts";
+import { valueFromXml } from "../../src/json/instance.ts";
+import { jsonReaderFor } from "../../src/json/reader.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
 import { parseTree, readXml } from "../../src/xml/decode.ts";
 import { element, type XmlNode } from "../../src/xml/encode.ts";
@@ -25,25 +25,29 @@ const ROOT = { name: "products", shape: DOCUMENTS.products };
 const PRODUCT = (DOCUMENTS.products.content as readonly Child[])[0].shape;
 const encoder = new TextEncoder();
 
-/** A document of any content. */
-const FREE = { name: "x", shape: { content: [maybe("v", ANY)] } };
+/** A document whose member `v` may have any content. */
+const ANY_ROOT = { name: "x", shape: { content: [maybe("v", ANY)] } };
 
-/** The value as the reader reports it; throws if the reader refuses it. */
+/** The value that the reader reports; throws if the reader refuses the value. */
 function valueOf(json: string, cuts: readonly number[] = []): unknown {
   const bytes = encoder.encode(`{"v":${json}}`);
   const ends = [...cuts.map((cut) => cut % bytes.length), bytes.length]
     .sort((a, b) => a - b);
   const blocks = ends.map((end, n) => bytes.subarray(ends[n - 1] ?? 0, end));
   let found: unknown;
-  const handlers = { open() {}, text() {}, close() {}, any: note };
-  function note(value: unknown) {
-    found = value;
-  }
-  readXml(blocks, handlers, { begin: jsonOf(FREE) });
+  const handlers = {
+    open() {},
+    text() {},
+    close() {},
+    any(value: unknown) {
+      found = value;
+    },
+  };
+  readXml(blocks, handlers, { begin: jsonReaderFor(ANY_ROOT) });
   return found;
 }
 
-/** Numbers and booleans are reported as they were sent. */
+/** Converts numbers and booleans to texts, as the reader reports them. */
 function asTexts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asTexts);
   if (value === null || typeof value === "string") return value;
@@ -81,7 +85,7 @@ Deno.test("the reader accepts and refuses the same documents as JSON.parse", () 
       { length: 1 + random.below(9) },
       () => PIECES[random.below(PIECES.length)],
     );
-    const text = seed % 2 === 0 ? pieces.join("") : written(random, 3);
+    const text = seed % 2 === 0 ? pieces.join("") : randomJson(random, 3);
     const cuts = [random.below(99), random.below(99)];
     let expected: unknown;
     let isJson = true;
@@ -91,11 +95,11 @@ Deno.test("the reader accepts and refuses the same documents as JSON.parse", () 
       isJson = false;
     }
     const names = [...text.matchAll(/"(\w)"\s*:/g)].map(([, name]) => name);
-    // These two are refused for other reasons.
-    const mayRepeat = new Set(names).size < names.length ||
+    // Only the reader refuses duplicate names and large numbers.
+    const mayDiffer = new Set(names).size < names.length ||
       /e\d\d|\d{16}/.test(text);
     if (!isJson) assertThrows(() => valueOf(text, cuts), ServiceError);
-    else if (!mayRepeat) {
+    else if (!mayDiffer) {
       read++;
       const shown = /[0-9]/.test(text) ? valueOf(text) : asTexts(expected);
       assertEquals(valueOf(text, cuts), shown, text);
@@ -105,13 +109,13 @@ Deno.test("the reader accepts and refuses the same documents as JSON.parse", () 
   assertEquals(read > 2_000, true, `${read}`);
 });
 
-/** A random value as text. */
-function written(random: Random, depth: number): string {
+/** A random JSON document without numbers. */
+function randomJson(random: Random, depth: number): string {
   const space = () => ["", " ", "\n\t", "\r\n"][random.below(4)];
   const items = (item: (n: number) => string) =>
     Array.from({ length: random.below(4) }, (_, n) => item(n)).join(",");
   const kind = depth === 0 ? 2 : random.below(4);
-  const value = () => space() + written(random, depth - 1) + space();
+  const value = () => space() + randomJson(random, depth - 1) + space();
   if (kind === 0) return `[${items(value)}]`;
   if (kind === 1) {
     return `{${items((n) => `"${"abcd"[n]}"${space()}:${value()}`)}}`;
@@ -121,7 +125,7 @@ function written(random: Random, depth: number): string {
   ];
 }
 
-Deno.test("in any content numbers are kept as written, at every depth", () => {
+Deno.test("where any content is allowed, numbers are reported as sent", () => {
   const digits = Array.from("0123456789");
   for (const number of ["1.0", "1e2", "-0", "2.50", "0.9", ...digits]) {
     assertEquals(valueOf(number), number);
@@ -153,7 +157,7 @@ Deno.test("a malformed document is refused with its place", () => {
     ];
   for (const [json, line, column, what] of refusals) {
     const error = assertThrows(
-      () => parseTree(encoder.encode(json), undefined, jsonOf(ROOT)),
+      () => parseTree(encoder.encode(json), undefined, jsonReaderFor(ROOT)),
       ServiceError,
     );
     assertEquals(error.code, "malformed_json", json);
@@ -168,7 +172,7 @@ Deno.test("long names, and more values or attributes than allowed, are refused",
     const blocks = [encoder.encode(json)];
     const handlers = { open() {}, text() {}, close() {} };
     const error = assertThrows(
-      () => readXml(blocks, handlers, { begin: jsonOf(ROOT) }),
+      () => readXml(blocks, handlers, { begin: jsonReaderFor(ROOT) }),
       ServiceError,
     );
     assertEquals(error.details[0].code, "limit");
@@ -182,7 +186,7 @@ Deno.test("long names, and more values or attributes than allowed, are refused",
   refuse(`{"products":[{"price":{"amount":"${long}"}}]}`, "tag");
 });
 
-Deno.test("a text of any length is emitted in pieces, with its escapes", () => {
+Deno.test("a long text with escapes is reported in chunks", () => {
   let text = "";
   let longest = 0;
   let field = "";
@@ -198,7 +202,7 @@ Deno.test("a text of any length is emitted in pieces, with its escapes", () => {
       text += piece;
     },
     close() {},
-  }, { begin: jsonOf(ROOT) });
+  }, { begin: jsonReaderFor(ROOT) });
   assertEquals(text, JSON.parse(`"${sent}"`));
   assertEquals(longest < 300_000, true);
 });
@@ -225,7 +229,7 @@ const TEXTS = [
   "g",
 ];
 
-/** A random element that its shape allows; its values may be invalid. */
+/** A random element with the members of its shape; values may be invalid. */
 function randomNode(random: Random, shape: Shape): XmlNode | string {
   const text = () => TEXTS[random.below(TEXTS.length)];
   const { content, attributes = {}, plain } = shape;
@@ -254,7 +258,7 @@ function randomNode(random: Random, shape: Shape): XmlNode | string {
 }
 
 /** The content of a document, independent of its format. */
-function saying({ rows, problems, moreProblems }: ProductsDocument) {
+function contentOf({ rows, problems, moreProblems }: ProductsDocument) {
   return {
     rows: rows.map(({ span: _, ...row }) => row),
     problems: problems.map(({ message: _, ...problem }) => problem),
@@ -270,13 +274,13 @@ Deno.test("a document in XML and in JSON has the same rows and problems", async 
       { length: 1 + random.below(4) },
       () => element("product", randomNode(random, PRODUCT)),
     );
-    // The line of a product is that of its fields, in both formats.
+    // A product and its fields stand in one line in both formats.
     const oneLine = products.map((one) => one.replaceAll("\n", "&#10;"));
     const xml = `<products>\n${oneLine.join("\n")}\n</products>`;
     const write = jsonWriter(PRODUCT);
     const json = `{"products": [\n${
       oneLine.map((one) =>
-        write(instanceOf(encoder.encode(one), PRODUCT) as XmlNode)
+        write(valueFromXml(encoder.encode(one), PRODUCT) as XmlNode)
       ).join(",\n")
     }\n]}`;
     const fromXml = decodeProducts([encoder.encode(xml)]);
@@ -285,9 +289,9 @@ Deno.test("a document in XML and in JSON has the same rows and problems", async 
     const fromJson = await decodeProductsInPieces(
       [bytes.subarray(0, cut), bytes.subarray(cut)],
       (piece) => piece(),
-      { form: "json", begin: jsonOf(ROOT) },
+      { form: "json", begin: jsonReaderFor(ROOT) },
     );
-    assertEquals(saying(fromJson), saying(fromXml), `seed ${seed}`);
+    assertEquals(contentOf(fromJson), contentOf(fromXml), `seed ${seed}`);
     problems += fromXml.problems.length;
     for (const [n, { span }] of fromJson.rows.entries()) {
       const product = JSON.parse(json.slice(span.start, span.end));

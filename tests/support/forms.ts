@@ -14,7 +14,7 @@ import {
   type XmlNode,
 } from "../../src/xml/encode.ts";
 import { jsonWriter } from "../../src/json/encode.ts";
-import { instanceOf } from "../../src/json/instance.ts";
+import { valueFromXml } from "../../src/json/instance.ts";
 import { parseTree, type XmlElement } from "../../src/xml/decode.ts";
 import {
   type Child,
@@ -117,7 +117,7 @@ export function asJson(
     return null;
   }
   if (tree.name !== sends.root || !isOfShape(tree, shape)) return null;
-  const instance = instanceOf(bytes, shape) as XmlNode;
+  const instance = valueFromXml(bytes, shape) as XmlNode;
   const listed = listedIn(shape);
   if (listed === null) return jsonWriter(shape)(instance);
   const { name, shape: item } = listed.items;

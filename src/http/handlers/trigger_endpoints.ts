@@ -2,7 +2,7 @@
 import { MEANING_EXAMPLE } from "../../contracts/examples.ts";
 import { TRIGGER_ENTRY } from "../../contracts/answers.ts";
 import { jsonWriter } from "../../json/encode.ts";
-import { instanceOf } from "../../json/instance.ts";
+import { valueFromXml } from "../../json/instance.ts";
 import { notFound } from "../../lib/errors.ts";
 import { nearestName } from "../../lib/nearest_name.ts";
 import { xmlOfData } from "../../webhooks/event.ts";
@@ -72,5 +72,5 @@ function entryIn(
     .replace("</trigger>", () => `<example>${data}</example></trigger>`);
   if (form === "xml") return xml;
   const bytes = new TextEncoder().encode(xml);
-  return write(instanceOf(bytes, TRIGGER_ENTRY, EVENT_LIMITS) as XmlNode);
+  return write(valueFromXml(bytes, TRIGGER_ENTRY, EVENT_LIMITS) as XmlNode);
 }

@@ -21,7 +21,7 @@ import { KEY_HEADER } from "../admission/authentication.ts";
 import type { TakeStep } from "../admission/read_limiter.ts";
 import type { RateLimitState } from "../admission/rate_limit.ts";
 import { DOCUMENTS } from "../../contracts/documents.ts";
-import { parseJson } from "../../json/tree.ts";
+import { parseJsonAsXml } from "../../json/tree.ts";
 import { parseTree, type XmlElement } from "../../xml/decode.ts";
 import { XML_LIMITS } from "../../xml/handlers.ts";
 import {
@@ -164,7 +164,11 @@ export class Exchange implements Disposable {
   readonly parse = (bytes: Uint8Array, limits = XML_LIMITS): XmlElement => {
     if (this.sentForm === "xml") return parseTree(bytes, limits);
     const { root } = this.route!.documentation!.sends!;
-    return parseJson(bytes, { name: root, shape: DOCUMENTS[root] }, limits);
+    return parseJsonAsXml(
+      bytes,
+      { name: root, shape: DOCUMENTS[root] },
+      limits,
+    );
   };
 
   /**

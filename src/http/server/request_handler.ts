@@ -19,7 +19,7 @@ import { SellerViews } from "../../sellers/views.ts";
 import type { Services } from "../../services.ts";
 import { DOCUMENTS } from "../../contracts/documents.ts";
 import { bytesInBlocks } from "../../lib/blocks.ts";
-import { withPointers } from "../../json/pointer.ts";
+import { withJsonPointers } from "../../json/pointer.ts";
 import { listedIn } from "../../xml/shapes.ts";
 import { errorForm } from "../../contracts/answer_form.ts";
 import {
@@ -399,7 +399,7 @@ function withPositions(error: ServiceError, exchange: Exchange): ServiceError {
   if (!isOfDocument) return error;
   const isList = listedIn(DOCUMENTS[sends.document ?? sends.root]) !== null;
   const { code, message, more, headers } = error;
-  const details = withPointers(error.details, isList ? sends.root : null);
+  const details = withJsonPointers(error.details, isList ? sends.root : null);
   return new ServiceError(code, message, { details, more, headers });
 }
 

@@ -1,6 +1,6 @@
 /** The page's reader of XML documents. */
 import { assertEquals } from "@std/assert";
-import { instanceOf } from "../../../../src/json/instance.ts";
+import { valueFromXml } from "../../../../src/json/instance.ts";
 import { jsonWriter } from "../../../../src/json/encode.ts";
 import { DOCUMENTS } from "../../../../src/contracts/documents.ts";
 import { tableOfFeed } from "../../../../src/web/import/read/feed.ts";
@@ -53,7 +53,7 @@ Deno.test("products in XML and in JSON are read alike", () => {
     <images><image alt="front">https://a.example/1.png</image></images>
   </product><product><id>1</id><categories/></product></products>`;
   const shape = DOCUMENTS.products;
-  const products = instanceOf(new TextEncoder().encode(xml), shape);
+  const products = valueFromXml(new TextEncoder().encode(xml), shape);
   const json = jsonWriter(elements(one("products", shape)))(
     { products } as XmlNode,
   );
