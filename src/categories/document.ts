@@ -1,6 +1,6 @@
 /**
- * Reads the list of categories that an operator sends: up to 8 MiB, in steps,
- * and with every problem at once.
+ * Reads the list of categories that an operator sends: up to 8 MiB, in steps.
+ * All problems of a list are reported at once.
  */
 import {
   readAttributeName,
@@ -34,11 +34,11 @@ import {
 export const CATEGORIES_LIMIT = 10_000;
 const RULES_LIMIT = 100;
 const VALUES_LIMIT = 1_000;
-export const CATEGORIES_BYTES = 8 * 1_024 * 1_024;
-/** Limit of the stored rules of one category, in bytes. */
-const CATEGORY_BYTES = 1_024 * 1_024;
+export const CATEGORIES_BYTE_LIMIT = 8 * 1_024 * 1_024;
+/** Limit of the stored rules of one category, in characters of JSON. */
+const STORED_RULES_LIMIT = 1_024 * 1_024;
 
-/** A rule as answers show it. */
+/** A rule as in an answer. */
 type RuleNode = {
   "@field"?: string;
   "@attribute"?: string;
@@ -61,7 +61,7 @@ const RULE: Shape<RuleNode> = {
     },
     required: {
       form: { kind: "boolean" },
-      about: "true: a product must have it",
+      about: "true: a product must have the field or attribute",
     },
     from: {
       form: { kind: "date" },
@@ -71,7 +71,7 @@ const RULE: Shape<RuleNode> = {
   content: [
     some("value", { content: { kind: "string" } }, {
       max: VALUES_LIMIT,
-      about: "the allowed values; none: any value is allowed",
+      about: "the allowed values; without them any value is allowed",
     }),
   ],
 };
@@ -106,13 +106,13 @@ export interface NewCategory {
   rules: readonly StoredRule[];
 }
 
-/** A list as it was sent. */
-export interface NewList {
+/** A list of categories that an operator sends. */
+export interface NewCategoryList {
   closed: boolean;
   categories: NewCategory[];
 }
 
-/** An element that was read, with its content. */
+/** An element with the content that was read so far. */
 interface Element {
   name: string;
   line: number;
@@ -121,31 +121,31 @@ interface Element {
   attributes: Record<string, string>;
   text: string;
   children: Element[];
-  /** Counts of its child elements, by name. */
+  /** The number of child elements of each name. */
   counts: Record<string, number>;
-  /** The JSON value has another type, so its content was not read. */
+  /** Whether the JSON value has a wrong type, so its content was not read. */
   isMistyped?: true;
 }
 
 const LIMITS = {
   ...XML_LIMITS,
-  // The most elements that a list of the allowed size can have.
-  elements: Math.ceil(CATEGORIES_BYTES / "<r/>".length),
+  // The maximum number of elements in a document of the allowed size.
+  elements: Math.ceil(CATEGORIES_BYTE_LIMIT / "<r/>".length),
 };
 
 /**
- * Reads `<categories>`. Throws 400 for what is malformed, and 422 with every
- * problem. Removes the blocks from their list as it reads them.
+ * Reads `<categories>`. Throws 400 if the document is malformed, and 422 with
+ * all other problems. Removes each block from `blocks` when it reads the block.
  */
 export async function readCategories(
   blocks: Uint8Array[],
   form: "xml" | "json",
   runStep: RunXmlStep,
-): Promise<NewList> {
+): Promise<NewCategoryList> {
   const reader = new CategoriesReader(form);
   const begin = form === "xml" ? XML : jsonReaderFor({
     name: CATEGORIES.name,
-    shape: asElements(CATEGORIES.shape),
+    shape: attributesAsElements(CATEGORIES.shape),
   });
   await readXmlInSteps(blocks, reader, runStep, { limits: LIMITS, begin });
   return reader.finish();
@@ -155,7 +155,7 @@ export async function readCategories(
  * Members of a JSON object have no order, so the JSON reader reports XML
  * attributes as elements, too.
  */
-function asElements({ content, attributes = {} }: Shape): Shape {
+function attributesAsElements({ content, attributes = {} }: Shape): Shape {
   if (isText(content)) return { content };
   return {
     anyOrder: true,
@@ -163,12 +163,15 @@ function asElements({ content, attributes = {} }: Shape): Shape {
       ...Object.entries(attributes).map(([name, { form }]) =>
         maybe(name, { content: form })
       ),
-      ...content.map((child) => ({ ...child, shape: asElements(child.shape) })),
+      ...content.map((child) => ({
+        ...child,
+        shape: attributesAsElements(child.shape),
+      })),
     ],
   };
 }
 
-const KNOWN_CONTENT: Readonly<
+const ALLOWED_CONTENT: Readonly<
   Record<string, { attributes: string[]; item?: string }>
 > = {
   categories: {
@@ -180,36 +183,37 @@ const KNOWN_CONTENT: Readonly<
   value: { attributes: [] },
 };
 
-/** Handlers that read one category at a time. */
+/** The handlers of the XML and JSON readers; each category is read at its end. */
 class CategoriesReader {
   readonly #isJson: boolean;
   readonly #problems: Detail[] = [];
   #moreProblems = 0;
   readonly #openElements: Element[] = [];
-  /** Depth inside an unknown element, whose content is ignored. */
-  #skipping = 0;
-  readonly #names = new Map<string, number>();
-  readonly #list: NewList = { closed: false, categories: [] };
+  /** Open elements from an unknown one on; their content is ignored. */
+  #unknownDepth = 0;
+  /** The line of each category, by its name. */
+  readonly #lines = new Map<string, number>();
+  readonly #list: NewCategoryList = { closed: false, categories: [] };
   #rootLine = 1;
 
   constructor(form: "xml" | "json") {
     this.#isJson = form === "json";
   }
 
-  /** The list; throws 422 with every problem. */
-  finish(): NewList {
+  /** Returns the list; throws 422 if it has problems. */
+  finish(): NewCategoryList {
     const { closed, categories } = this.#list;
     if (closed && categories.length === 0 && this.#problems.length === 0) {
-      this.#problem(
+      this.#addProblem(
         "categories",
         this.#rootLine,
         "required",
-        "holds no category, and a closed list without categories would " +
+        "has no category, and a closed list without categories would " +
           "refuse every product; add categories, or leave closed out.",
       );
     }
     if (this.#problems.length > 0) {
-      // An element's own problems are found after those of its content.
+      // Problems of an element are found later than those of its content.
       const inOrder = this.#problems
         .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
       throw recordInvalid(inOrder, this.#moreProblems);
@@ -219,17 +223,17 @@ class CategoriesReader {
 
   open(name: string, attributes: XmlAttributes, line: number): void {
     const parent = this.#openElements.at(-1);
-    if (this.#skipping > 0) {
-      this.#skipping++;
+    if (this.#unknownDepth > 0) {
+      this.#unknownDepth++;
       return;
     }
     if (parent === undefined) return this.#openRoot(name, attributes, line);
-    const { attributes: known, item } = KNOWN_CONTENT[parent.name] ??
+    const { attributes: known, item } = ALLOWED_CONTENT[parent.name] ??
       { attributes: [] };
     const isAttribute = this.#isJson && known.includes(name);
     if (name !== item && !isAttribute) {
-      this.#skipping = 1;
-      return this.#unknownElement(parent, name, line);
+      this.#unknownDepth = 1;
+      return this.#reportUnknownElement(parent, name, line);
     }
     const n = parent.counts[name] = (parent.counts[name] ?? 0) + 1;
     const segment = isAttribute ? `@${name}` : `${name}[${n}]`;
@@ -238,12 +242,12 @@ class CategoriesReader {
   }
 
   text(text: string): void {
-    if (this.#skipping === 0) this.#openElements.at(-1)!.text += text;
+    if (this.#unknownDepth === 0) this.#openElements.at(-1)!.text += text;
   }
 
   close(): void {
-    if (this.#skipping > 0) {
-      this.#skipping--;
+    if (this.#unknownDepth > 0) {
+      this.#unknownDepth--;
       return;
     }
     const element = this.#openElements.pop()!;
@@ -265,9 +269,11 @@ class CategoriesReader {
     const element = this.#openElements.at(-1)!;
     const { path, name } = element;
     const isList = expected === "an array";
-    const segment = isList ? KNOWN_CONTENT[name].item! : member && `@${member}`;
+    const segment = isList
+      ? ALLOWED_CONTENT[name].item!
+      : member && `@${member}`;
     if (!isList && member === null) element.isMistyped = true;
-    this.#problem(
+    this.#addProblem(
       [path, segment].filter(Boolean).join("/") || "categories",
       line,
       found === "missing" ? "required" : "wrong_type",
@@ -299,13 +305,13 @@ class CategoriesReader {
 
   #closeRoot(root: Element): void {
     this.#checkContent(root);
-    this.#list.closed = this.#flag(root, "closed");
+    this.#list.closed = this.#readBoolean(root, "closed");
   }
 
   #addCategory(element: Element): void {
     const n = this.#list.categories.length + 1;
     if (n === CATEGORIES_LIMIT + 1) {
-      this.#problem(
+      this.#addProblem(
         element.path,
         element.line,
         "too_many",
@@ -313,10 +319,10 @@ class CategoriesReader {
       );
     }
     this.#checkContent(element);
-    const name = this.#attribute(element, "name", readCategoryName) ?? "";
-    const firstLine = this.#names.get(name);
+    const name = this.#readAttribute(element, "name", readCategoryName) ?? "";
+    const firstLine = this.#lines.get(name);
     if (name !== "" && firstLine !== undefined) {
-      this.#problem(
+      this.#addProblem(
         `${element.path}/@name`,
         element.line,
         "repeated_value",
@@ -324,30 +330,30 @@ class CategoriesReader {
           "category once.",
       );
     }
-    this.#names.set(name, element.line);
-    this.#limit(element, "rule", RULES_LIMIT);
+    this.#lines.set(name, element.line);
+    this.#checkCount(element, "rule", RULES_LIMIT);
     const rules = element.children.slice(0, RULES_LIMIT)
-      .map((rule) => this.#rule(rule));
+      .map((rule) => this.#readRule(rule));
     const bytes = JSON.stringify(rules).length;
-    if (bytes > CATEGORY_BYTES) {
-      this.#problem(
+    if (bytes > STORED_RULES_LIMIT) {
+      this.#addProblem(
         element.path,
         element.line,
         "too_long",
-        `has rules of ${bytes} characters; ${CATEGORY_BYTES} are allowed.`,
+        `has rules of ${bytes} characters; ${STORED_RULES_LIMIT} are allowed.`,
       );
     }
-    // A refused list is never stored, so its rules need not stay in memory.
-    const isKept = this.#problems.length === 0;
-    this.#list.categories.push({ name, rules: isKept ? rules : [] });
+    // A list with problems is refused, so its rules need no memory.
+    const isValid = this.#problems.length === 0;
+    this.#list.categories.push({ name, rules: isValid ? rules : [] });
   }
 
-  #rule(element: Element): StoredRule {
+  #readRule(element: Element): StoredRule {
     this.#checkContent(element);
     const { path, line, attributes } = element;
     const rule: StoredRule = {};
-    const field = this.#attribute(element, "field", readField, false);
-    const attribute = this.#attribute(
+    const field = this.#readAttribute(element, "field", readField, false);
+    const attribute = this.#readAttribute(
       element,
       "attribute",
       readAttributeName,
@@ -355,27 +361,28 @@ class CategoriesReader {
     );
     if (field !== undefined) rule.field = field;
     if (attribute !== undefined) rule.attribute = attribute;
-    const named = ["field", "attribute"].filter((name) => name in attributes);
-    if (named.length !== 1) {
-      this.#problem(
+    const subjects = ["field", "attribute"]
+      .filter((name) => name in attributes);
+    if (subjects.length !== 1) {
+      this.#addProblem(
         path,
         line,
-        named.length === 0 ? "required" : "not_allowed",
-        named.length === 0
-          ? "names neither field nor attribute; write one of them."
-          : "names field and attribute; a rule is about one of them.",
+        subjects.length === 0 ? "required" : "not_allowed",
+        subjects.length === 0
+          ? "has neither field nor attribute; write one of them."
+          : "has both field and attribute; write only one of them.",
       );
     }
-    if (this.#flag(element, "required")) rule.required = true;
-    const from = this.#attribute(element, "from", readDate, false);
+    if (this.#readBoolean(element, "required")) rule.required = true;
+    const from = this.#readAttribute(element, "from", readDate, false);
     if (from !== undefined) rule.from = from;
-    const values = this.#values(element, rule);
+    const values = this.#readValues(element, rule);
     if (values.length > 0) rule.values = values;
     // An invalid `required` has its own problem, so none is added here.
     const isRequirement = rule.required || "required" in attributes &&
         attributes.required !== "false";
     if (!isRequirement && element.children.length === 0) {
-      this.#problem(
+      this.#addProblem(
         path,
         line,
         "required",
@@ -385,14 +392,14 @@ class CategoriesReader {
     return rule;
   }
 
-  #values(element: Element, { field }: StoredRule): string[] {
-    this.#limit(element, "value", VALUES_LIMIT);
+  #readValues(element: Element, { field }: StoredRule): string[] {
+    this.#checkCount(element, "value", VALUES_LIMIT);
     const values = new Set<string>();
     for (const value of element.children.slice(0, VALUES_LIMIT)) {
       const { path, line, text } = value;
       this.#checkContent(value, true);
       if (field === "images") {
-        this.#problem(
+        this.#addProblem(
           path,
           line,
           "not_allowed",
@@ -402,9 +409,9 @@ class CategoriesReader {
       }
       const read = readValue(field as RuledField | undefined, trimSpace(text));
       if ("problem" in read) {
-        this.#problem(path, line, read.problem.code, read.problem.message);
+        this.#addProblem(path, line, read.problem.code, read.problem.message);
       } else if (values.has(read.value)) {
-        this.#problem(
+        this.#addProblem(
           path,
           line,
           "repeated_value",
@@ -415,8 +422,8 @@ class CategoriesReader {
     return [...values];
   }
 
-  /** The value of an XML attribute; undefined without it, or after a problem. */
-  #attribute<T>(
+  /** The value of an XML attribute; undefined if it is missing or invalid. */
+  #readAttribute<T>(
     { attributes, path, line }: Element,
     name: string,
     read: (text: string) => ReadResult<T>,
@@ -433,7 +440,7 @@ class CategoriesReader {
     };
     if ("value" in result) return result.value;
     const { code, message } = result.problem;
-    this.#problem(
+    this.#addProblem(
       path === "" ? `@${name}` : `${path}/@${name}`,
       line,
       code,
@@ -441,70 +448,76 @@ class CategoriesReader {
     );
   }
 
-  #flag(element: Element, name: string): boolean {
-    return this.#attribute(element, name, readFlag, false) ?? false;
+  #readBoolean(element: Element, name: string): boolean {
+    return this.#readAttribute(element, name, readBoolean, false) ?? false;
   }
 
-  /** Reports more elements of this name than are allowed. */
-  #limit({ path, line, counts }: Element, name: string, max: number): void {
+  /** Adds a problem if an element has too many child elements of this name. */
+  #checkCount(
+    { path, line, counts }: Element,
+    name: string,
+    max: number,
+  ): void {
     if ((counts[name] ?? 0) <= max) return;
-    this.#problem(
+    this.#addProblem(
       path,
       line,
       "too_many",
-      `holds ${counts[name]} elements <${name}>; ${max} are allowed.`,
+      `has ${counts[name]} elements <${name}>; ${max} are allowed.`,
     );
   }
 
-  /** Reports XML attributes and text that do not belong in an element. */
-  #checkContent(element: Element, holdsText = false): void {
+  /** Adds a problem for each unknown XML attribute and for unexpected text. */
+  #checkContent(element: Element, mayHaveText = false): void {
     const { name, path, line, text, attributes } = element;
-    const known = KNOWN_CONTENT[name].attributes;
+    const known = ALLOWED_CONTENT[name].attributes;
     for (const attribute of Object.keys(attributes)) {
       if (known.includes(attribute)) continue;
-      this.#problem(
+      this.#addProblem(
         `${path || "categories"}/@${attribute.slice(0, 100)}`,
         line,
         "unknown_attribute",
-        `is not known here; ${instead(attribute, known)}`,
+        `is not known here; ${correctionFor(attribute, known)}`,
       );
     }
-    if (holdsText || trimSpace(text) === "") return;
-    this.#problem(
+    if (mayHaveText || trimSpace(text) === "") return;
+    this.#addProblem(
       path || "categories",
       line,
       "unexpected_text",
-      `holds the text ${quote(trimSpace(text))} beside its elements.`,
+      `has the text ${quote(trimSpace(text))} between its elements.`,
     );
   }
 
-  #unknownElement(parent: Element, name: string, line: number): void {
-    const { attributes, item } = KNOWN_CONTENT[parent.name] ??
+  #reportUnknownElement(parent: Element, name: string, line: number): void {
+    const { attributes, item } = ALLOWED_CONTENT[parent.name] ??
       { attributes: [] };
     const shown = name.slice(0, 100);
     const field = parent.path === "" ? shown : `${parent.path}/${shown}`;
     const refuse = (message: string, pointer?: string) =>
-      this.#problem(field, line, "unknown_element", message, pointer);
-    if (item === undefined) return refuse("is not allowed here; only text is.");
-    if (!this.#isJson) {
-      return refuse(`is not known here; <${parent.name}> holds <${item}>.`);
+      this.#addProblem(field, line, "unknown_element", message, pointer);
+    if (item === undefined) {
+      return refuse("is not allowed here; write only text.");
     }
-    // The client sent the list as GET returns it, with its enclosing member.
+    if (!this.#isJson) {
+      return refuse(`is not known here; <${parent.name}> contains <${item}>.`);
+    }
+    // In an answer this member encloses the list. The client sent the answer.
     if (field === "categories") {
       return refuse(
         "encloses the document; send only its content.",
         "/categories",
       );
     }
-    refuse(`is not known here; ${instead(shown, [...attributes, item])}`);
+    refuse(`is not known here; ${correctionFor(shown, [...attributes, item])}`);
   }
 
-  #problem(
+  #addProblem(
     field: string,
     line: number,
     code: DetailCode,
     message: string,
-    pointer = pointerOf(field),
+    pointer = pointerOfField(field),
   ): void {
     if (this.#problems.length === DETAIL_LIMIT) {
       this.#moreProblems++;
@@ -522,8 +535,8 @@ class CategoriesReader {
   }
 }
 
-/** What to write instead of an unknown name. */
-function instead(name: string, known: readonly string[]): string {
+/** The end of a message: what to write instead of an unknown name. */
+function correctionFor(name: string, known: readonly string[]): string {
   if (known.length === 0) return "leave it out.";
   const near = nearestName(name, known);
   return isNear(name, near)
@@ -548,8 +561,8 @@ function newElement(
   };
 }
 
-/** `category[2]/@name` is `/category/1/name`. */
-function pointerOf(field: string): string {
+/** Converts a path to a JSON pointer: `category[2]/@name` to `/category/1/name`. */
+function pointerOfField(field: string): string {
   if (field === "categories") return "";
   const segments = field.split("/").map((segment) => {
     const [, name, n] = /^(\w+)\[(\d+)\]$/.exec(segment) ?? [];
@@ -577,7 +590,7 @@ function readField(text: string): ReadResult<string> {
   };
 }
 
-function readFlag(text: string): ReadResult<boolean> {
+function readBoolean(text: string): ReadResult<boolean> {
   return text === "true" || text === "false" ? { value: text === "true" } : {
     problem: {
       code: "not_in_list",
@@ -586,7 +599,7 @@ function readFlag(text: string): ReadResult<boolean> {
   };
 }
 
-/** Reads a value by the rules of the product's field. */
+/** Reads an allowed value as a product's value of the field is read. */
 function readValue(
   field: RuledField | undefined,
   text: string,

@@ -1,8 +1,10 @@
 /**
- * The marketplace's list of categories: replaced as a whole, and read in pages.
- * A new list is written in portions under a new version. The last write makes
- * that version current, so no reader sees half a list, and other writes wait
- * only for a portion.
+ * The marketplace's list of categories. An operator replaces the whole list;
+ * clients read it in pages.
+ *
+ * A new list is written in portions under a new version, so that other writes
+ * wait only for one portion. The last write makes the version current, so that
+ * no reader sees an incomplete list.
  */
 import type { StoredRule } from "../catalogue/category_rows.ts";
 import {
@@ -16,12 +18,12 @@ import { STEP_ROWS } from "../lib/steps.ts";
 import { dayOf } from "../lib/values.ts";
 import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
-import type { NewCategory, NewList } from "./document.ts";
+import type { NewCategory, NewCategoryList } from "./document.ts";
 
-const ROWS = insertInto("categories", [
+const INSERT_CATEGORIES = insertInto("categories", [
   ...["version", "place", "name", "written_at", "rules"],
 ]);
-const LIST = insertInto(
+const PUT_LIST = insertInto(
   "category_list",
   ["id", "version", "closed", "names", "begins"],
   `ON CONFLICT (id) DO UPDATE SET version = excluded.version,
@@ -30,9 +32,9 @@ const LIST = insertInto(
 );
 
 /** Replaces the list. An empty list removes all rules. */
-export async function putCategories(
+export async function replaceCategories(
   services: Pick<Services, "db" | "deps">,
-  { who, list: { closed, categories } }: { who: string; list: NewList },
+  { who, list: { closed, categories } }: { who: string; list: NewCategoryList },
 ): Promise<void> {
   const { db, deps } = services;
   const version = deps.ids.uuid();
@@ -46,9 +48,9 @@ export async function putCategories(
       await tx.run("DELETE FROM category_list WHERE id = 1", [], "any");
     } else {
       const names = categories.map(({ name }) => name).join("\n");
-      const firstDays = daysOf(categories, dayOf(tx.now())).join("\n");
+      const firstDays = firstDaysAfter(categories, dayOf(tx.now())).join("\n");
       await tx.runMany(
-        LIST,
+        PUT_LIST,
         [[1, version, Number(closed), names, firstDays]],
         1,
       );
@@ -60,11 +62,11 @@ export async function putCategories(
   });
 }
 
-/** The most first days of rules that are stored with a list; later ones are not. */
-const DAYS_KEPT = 1_000;
+/** The maximum number of first days that are stored with a list. */
+const FIRST_DAYS_LIMIT = 1_000;
 
-/** The first days after `today` on which rules begin, in order. */
-function daysOf(
+/** The days after `today` on which rules take effect, the earliest first. */
+function firstDaysAfter(
   categories: readonly NewCategory[],
   today: string,
 ): readonly string[] {
@@ -74,7 +76,7 @@ function daysOf(
       if (from !== undefined && from > today) days.add(from);
     }
   }
-  return [...days].sort().slice(0, DAYS_KEPT);
+  return [...days].sort().slice(0, FIRST_DAYS_LIMIT);
 }
 
 async function insertPortion(
@@ -87,7 +89,7 @@ async function insertPortion(
 ): Promise<void> {
   const now = tx.now();
   await tx.runMany(
-    ROWS,
+    INSERT_CATEGORIES,
     portion.map(({ name, rules }, n) => [
       ...[version, first + n, name, now],
       JSON.stringify(rules),
@@ -109,8 +111,8 @@ interface Row extends Omit<ListedCategory, "rules"> {
 
 const COLUMNS = "place, name, rules";
 
-/** Names of a version from a place on, in the order of the list. */
-export function namesFrom(
+/** The names of a version's categories from a position on, in the list's order. */
+export function categoryNamesFrom(
   sql: Sql,
   version: string,
   place: number,
@@ -123,7 +125,7 @@ export function namesFrom(
   );
 }
 
-/** The categories at these places of a version, in the order of the list. */
+/** The categories at these positions of a version, in the list's order. */
 export async function categoriesAt(
   sql: Sql,
   version: string,
@@ -140,6 +142,7 @@ export async function categoriesAt(
   return rows.map(toListed);
 }
 
+/** The category of this name in a version; null if the version has none. */
 export async function findCategory(
   sql: Sql,
   version: string,

@@ -1,10 +1,13 @@
 /** The commands for the marketplace's list of categories. */
-import { CATEGORIES_BYTES, readCategories } from "../categories/document.ts";
+import {
+  CATEGORIES_BYTE_LIMIT,
+  readCategories,
+} from "../categories/document.ts";
 import {
   categoriesAt,
+  categoryNamesFrom,
   type ListedCategory,
-  namesFrom,
-  putCategories,
+  replaceCategories,
 } from "../categories/list.ts";
 import { findList } from "../catalogue/category_rows.ts";
 import { COMMAND_LINE } from "../monitoring/audit.ts";
@@ -36,10 +39,10 @@ type Context = CommandContext & { db: Db };
 async function put(
   { db, deps, arguments: [file], flags, print }: Context,
 ): Promise<void> {
-  const bytes = await readInput(file, CATEGORIES_BYTES);
-  if (bytes.length > CATEGORIES_BYTES) {
+  const bytes = await readInput(file, CATEGORIES_BYTE_LIMIT);
+  if (bytes.length > CATEGORIES_BYTE_LIMIT) {
     throw new UsageError(
-      `${file} has more than the ${CATEGORIES_BYTES} bytes allowed.`,
+      `${file} has more than the ${CATEGORIES_BYTE_LIMIT} bytes allowed.`,
     );
   }
   const list = await asUsage(
@@ -47,7 +50,7 @@ async function put(
     () => readCategories([bytes], formOf(bytes), (step) => step()),
   );
   if (flags["dry-run"] === undefined) {
-    await putCategories({ db, deps }, { who: COMMAND_LINE, list });
+    await replaceCategories({ db, deps }, { who: COMMAND_LINE, list });
   }
   const rules = list.categories.reduce(
     (sum, { rules }) => sum + rules.length,
@@ -76,7 +79,12 @@ async function list({ db, print }: Context): Promise<void> {
   if (head.closed) print("closed: products may have only these categories");
   for (let place = 0;; place += READ_AT_ONCE) {
     const found = await db.read(async (sql) => {
-      const names = await namesFrom(sql, head.version, place, READ_AT_ONCE);
+      const names = await categoryNamesFrom(
+        sql,
+        head.version,
+        place,
+        READ_AT_ONCE,
+      );
       const places = names.map(({ place }) => place);
       return await categoriesAt(sql, head.version, places);
     });

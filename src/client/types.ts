@@ -669,11 +669,11 @@ export interface CategoryRule {
     | "images";
   /** the name of the attribute that the rule concerns */
   attribute?: string;
-  /** true: a product must have it */
+  /** true: a product must have the field or attribute */
   required?: boolean;
   /** the rule warns before this day and refuses from 00:00 UTC on */
   from?: string;
-  /** the allowed values; none: any value is allowed */
+  /** the allowed values; without them any value is allowed */
   value?: string[];
 }
 

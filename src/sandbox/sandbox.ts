@@ -12,8 +12,8 @@ import type { Db, Sql } from "../database/db.ts";
 import { openDatabase } from "../database/open.ts";
 import { type ListedReason, writeReasons } from "../reviews/reasons.ts";
 import { setEmail } from "../sellers/email.ts";
-import type { NewList } from "../categories/document.ts";
-import { putCategories } from "../categories/list.ts";
+import type { NewCategoryList } from "../categories/document.ts";
+import { replaceCategories } from "../categories/list.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { dayOf } from "../lib/values.ts";
 import { COMMAND_LINE } from "../monitoring/audit.ts";
@@ -212,7 +212,7 @@ async function addDemoSeller(db: Db, deps: Deps): Promise<void> {
   }, { order: "sandbox", changes: true });
   if (!isNew) return;
   const list = demoCategories(deps.clock.now());
-  await putCategories({ db, deps }, { who: COMMAND_LINE, list });
+  await replaceCategories({ db, deps }, { who: COMMAND_LINE, list });
 }
 
 /** The contacts of the demo seller, for its products to name. */
@@ -239,7 +239,7 @@ const CONTACTS: Readonly<Record<string, Contact>> = {
  * A list with a rule that begins in a month, and applies to products in its
  * category.
  */
-function demoCategories(now: number): NewList {
+function demoCategories(now: number): NewCategoryList {
   const from = dayOf(now + 30 * DAY_MS);
   return {
     closed: false,

@@ -25,8 +25,8 @@ async function put(app: TestApp, body: string, query = "") {
   return await app.call(`${PATH}${query}`, { method: "PUT", key: "op", body });
 }
 
-/** Category and attributes of a product. */
-function of(category: string, ...attributes: string[]): string {
+/** The XML of a product's category and of its attributes `material`. */
+function fieldsOf(category: string, ...attributes: string[]): string {
   const list = attributes.map((value) =>
     `<attribute name="material">${value}</attribute>`
   ).join("");
@@ -34,7 +34,7 @@ function of(category: string, ...attributes: string[]): string {
     `<attributes>${list}</attributes>`;
 }
 
-contract.test("categories: the list is read in pages, by name and by search", async () => {
+contract.test("categories: a client lists, gets and searches them", async () => {
   await using app = await boot(CONFIG);
   const client = app.client();
   const none = await client.categories.list();
@@ -64,7 +64,7 @@ contract.test("categories: the list is read in pages, by name and by search", as
   }
 });
 
-bothEngines.test("categories: 600 are read in pages while the list is replaced", async () => {
+bothEngines.test("categories: pages belong to one list while another replaces it", async () => {
   await using app = await boot(CONFIG);
   const names = Array.from({ length: 600 }, (_, n) => `Category ${n}`);
   const document = (names: string[]) =>
@@ -103,16 +103,20 @@ bothEngines.test("categories: the ETag changes with the list", async () => {
   assertEquals((await get(first)).status, 200);
 });
 
-contract.test("categories: uploads must obey the rules, price updates need not", async () => {
+contract.test("categories: rules apply to uploads but not to price updates", async () => {
   await using app = await boot(CONFIG);
-  // Stored before there was a list.
-  assertEquals((await app.upload(product("OLD", of("Free")))).status, 200);
+  // This product is stored before the list exists.
+  assertEquals(
+    (await app.upload(product("OLD", fieldsOf("Free")))).status,
+    200,
+  );
   await put(app, '<categories><category name="Home/Mud"/></categories>');
   await put(app, CATEGORIES_EXAMPLE);
   const refused = await app.upload(
-    product("A", of("Home/Mug", "steel")) +
-      product("B", of("Home/Mugs", "stel")) + product("C", of("Home/Mugs")) +
-      product("D", of("Home/Mugs", "steel")),
+    product("A", fieldsOf("Home/Mug", "steel")) +
+      product("B", fieldsOf("Home/Mugs", "stel")) +
+      product("C", fieldsOf("Home/Mugs")) +
+      product("D", fieldsOf("Home/Mugs", "steel")),
   );
   assertEquals(
     detailsOf(refused).map((
@@ -125,20 +129,20 @@ contract.test("categories: uploads must obey the rules, price updates need not",
     ],
   );
   const [{ message }] = detailsOf(refused);
-  assertStringIncludes(message, "Home/Mugs", "of the list that is in force");
+  assertStringIncludes(message, "Home/Mugs", "a name of the current list");
   assertStringIncludes(
     refused.text,
     "of which &quot;steel&quot; is the nearest",
   );
   const dryRun = await app.upload(
-    product("D", of("Home/Mugs", "steel")),
+    product("D", fieldsOf("Home/Mugs", "steel")),
     "&dry_run=true",
   );
   assertEquals(
     textAt(dryRun.xml, "dry_run/warnings/warning/from"),
     "2027-01-01",
   );
-  const stored = await app.upload(product("D", of("Home/Mugs", "steel")));
+  const stored = await app.upload(product("D", fieldsOf("Home/Mugs", "steel")));
   const id = textAt(stored.xml, "transaction_id");
   const status = await app.call(`/seller_api/bulk_products/${id}`);
   assertEquals(
@@ -159,19 +163,19 @@ contract.test("categories: uploads must obey the rules, price updates need not",
   );
   assertEquals(title.status, 200, title.text);
   const other = await app.upload(
-    `<product><sku>OLD</sku>${of("Free", "steel")}</product>`,
+    `<product><sku>OLD</sku>${fieldsOf("Free", "steel")}</product>`,
   );
   const [unknown] = detailsOf(other);
   assertEquals(unknown.code, "unknown_category");
   assertStringIncludes(unknown.message, 'the nearest is "Home/Mugs".');
 });
 
-bothEngines.test("categories: a single attribute and bulk_attributes must obey the rules", async () => {
+bothEngines.test("categories: rules apply to PUT attribute and to bulk_attributes", async () => {
   await using app = await boot(CONFIG);
   const list = `<categories><category name="C">
     <rule field="brand"><value>Acme</value></rule></category></categories>`;
   await put(app, list);
-  const stored = await app.upload(product("A", of("C")) + product("B"));
+  const stored = await app.upload(product("A", fieldsOf("C")) + product("B"));
   assertEquals(stored.status, 200, stored.text);
   const set = (sku: string, brand: string) =>
     app.call(`/seller_api/products/${sku}/attribute/brand/${brand}`, {
@@ -192,7 +196,7 @@ bothEngines.test("categories: a single attribute and bulk_attributes must obey t
   assertEquals((await bulk("")).status, 200);
 });
 
-bothEngines.test("categories: a rule names any field that a product may lack", async () => {
+bothEngines.test("categories: a rule may require any optional field", async () => {
   await using app = await boot(CONFIG);
   const rule = (field: string) => `<rule field="${field}" required="true"/>`;
   const list = (...fields: string[]) =>
@@ -200,27 +204,27 @@ bothEngines.test("categories: a rule names any field that a product may lack", a
     "</category></categories>";
   const names = SCALAR_NAMES.filter((name) => !SCALAR_RULES[name].required);
   for (const name of [...names, "images"]) {
-    const mayLack = name === "images" ||
+    const isOptional = name === "images" ||
       SCALAR_RULES[name as ScalarField].initial === null;
     const { status, text } = await put(app, list(name), "?dry_run=true");
-    assertEquals(status, mayLack ? 200 : 422, `${name}: ${text}`);
+    assertEquals(status, isOptional ? 200 : 422, `${name}: ${text}`);
   }
   const safety = ["manufacturer", "responsible_person", "safety_text"];
   await put(app, list(...safety));
-  const refused = await app.upload(product("A", of("C")));
+  const refused = await app.upload(product("A", fieldsOf("C")));
   assertEquals(
     detailsOf(refused).map(({ field, code }) => `${field} ${code}`),
     safety.map((field) => `${field} attribute_required`),
   );
   await put(app, list("safety_text"));
   const text = "<safety_text>Not for children.</safety_text>";
-  const { status } = await app.upload(product("A", of("C") + text));
+  const { status } = await app.upload(product("A", fieldsOf("C") + text));
   assertEquals(status, 200);
-  // A change that takes it away again.
-  const gone = await app.upload(
+  // A change must not remove the required text.
+  const removed = await app.upload(
     "<product><sku>A</sku><safety_text/></product>",
   );
-  assertEquals(detailsOf(gone)[0].code, "attribute_required");
+  assertEquals(detailsOf(removed)[0].code, "attribute_required");
 });
 
 bothEngines.test("categories: an import reports problems and warnings", async () => {
@@ -228,7 +232,8 @@ bothEngines.test("categories: an import reports problems and warnings", async ()
   await put(app, CATEGORIES_EXAMPLE);
   const products = Array.from(
     { length: 300 },
-    (_, n) => product(`A${n}`, of("Home/Mugs", n === 299 ? "wood" : "steel")),
+    (_, n) =>
+      product(`A${n}`, fieldsOf("Home/Mugs", n === 299 ? "wood" : "steel")),
   );
   for (const query of ["&dry_run=true", "&accept=valid"]) {
     const begun = await app.call(`/seller_api/imports?v=1.1${query}`, {
@@ -247,20 +252,20 @@ bothEngines.test("categories: an import reports problems and warnings", async ()
   }
 });
 
-bothEngines.test("categories: an upload sends no statement for them", async () => {
+bothEngines.test("categories: uploads read them from memory, not the database", async () => {
   await using app = await boot({
     config: { ...CONFIG.config, roles: ["api"] },
     app: { maintain: false },
   });
   let n = 0;
-  /** Those of a new product, a changed one, a price and bulk_attributes. */
+  /** The statements of four requests: new, changed, priced, bulk_attributes. */
   const statementsOnce = async () => {
     const sku = `S${n++}`;
     const change = (field: string) =>
       `<product><sku>${sku}</sku>${field}</product>`;
     using sent = new SentStatements();
     const answers = [
-      await app.upload(product(sku, of("Home/Mugs", "steel"))),
+      await app.upload(product(sku, fieldsOf("Home/Mugs", "steel"))),
       await app.upload(change("<title>Other</title>")),
       await app.upload(change('<price currency="SEK">7</price>')),
       await app.call("/seller_api/bulk_attributes", {
@@ -272,8 +277,8 @@ bothEngines.test("categories: an upload sends no statement for them", async () =
     return sent.texts;
   };
   /**
-   * Several times, because the service also has statements of its own. Returns
-   * how often each text was sent each time.
+   * How often each statement was sent, in each of five runs. One run is not
+   * enough, because the service also sends statements of its own.
    */
   const statements = async () => {
     const all = [];
@@ -300,8 +305,8 @@ bothEngines.test("categories: an upload sends no statement for them", async () =
   await put(app, CATEGORIES_EXAMPLE);
   await statements();
   const withList = await statements();
-  // Its categories are kept in memory, so no text is sent more often each time
-  // than it was ever sent without the list.
+  // Even the run with the fewest statements of a text would have more of them
+  // than any run without the list, if uploads read categories.
   const more = [...withList[0].keys()].filter((text) =>
     Math.min(...withList.map((once) => once.get(text) ?? 0)) >
       Math.max(...without.map((once) => once.get(text) ?? 0))
@@ -309,7 +314,7 @@ bothEngines.test("categories: an upload sends no statement for them", async () =
   assertEquals(more, []);
 });
 
-contract.test("categories: all mistakes of a document are reported at once", async () => {
+contract.test("categories: all problems of a document are reported at once", async () => {
   await using app = await boot(CONFIG);
   const answer = await put(
     app,

@@ -4,16 +4,16 @@
  */
 import { ifNoneMatch } from "@std/http/etag";
 import {
-  CATEGORIES_BYTES,
+  CATEGORIES_BYTE_LIMIT,
   CATEGORIES_LIMIT,
   readCategories,
 } from "../../categories/document.ts";
 import {
   categoriesAt,
+  categoryNamesFrom,
   findCategory,
   type ListedCategory,
-  namesFrom,
-  putCategories as putList,
+  replaceCategories,
 } from "../../categories/list.ts";
 import { findList, type ListHead } from "../../catalogue/category_rows.ts";
 import type { CategoryNode } from "../../contracts/answers.ts";
@@ -47,13 +47,13 @@ export const putCategories = endpoint({
 }, async (exchange) => {
   const { services, who, query } = exchange;
   const dryRun = readOption(query, DRY_RUN) ?? false;
-  const blocks = await exchange.blocks(CATEGORIES_BYTES);
+  const blocks = await exchange.blocks(CATEGORIES_BYTE_LIMIT);
   const list = await readCategories(
     blocks,
     exchange.sentForm,
     heavySteps(services.heavy, null),
   );
-  if (!dryRun) await putList(services, { who, list });
+  if (!dryRun) await replaceCategories(services, { who, list });
   return { xml: { success: true } };
 });
 
@@ -159,7 +159,7 @@ async function pageOfCategories(
  * replaced it.
  */
 async function isDeleted(sql: Sql, version: string): Promise<boolean> {
-  return (await namesFrom(sql, version, 0, 1)).length === 0;
+  return (await categoryNamesFrom(sql, version, 0, 1)).length === 0;
 }
 
 async function stepOf(
@@ -171,7 +171,7 @@ async function stepOf(
 ): Promise<PageStep<number, CategoryNode>> {
   const most = Math.min(count, READ_AT_ONCE);
   const scanLimit = search === "" ? most : SCANNED_AT_ONCE;
-  const names = await namesFrom(sql, version, place, scanLimit);
+  const names = await categoryNamesFrom(sql, version, place, scanLimit);
   const taken = names
     .filter(({ name }) => name.toLowerCase().includes(search))
     .slice(0, most);
