@@ -8,6 +8,7 @@
  *
  * Fails if more than one in ten survives.
  */
+import { inParallel } from "../../src/lib/in_parallel.ts";
 import { Random } from "../support/random.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 import { Coverage } from "./coverage.ts";
@@ -16,6 +17,8 @@ import { Kept } from "./kept.ts";
 import { Judge, type Verdict } from "./judge.ts";
 
 const COUNT = 200;
+/** How many mutants are judged at the same time. */
+const AT_ONCE = 2;
 /** The share that may survive. */
 const MAY_SURVIVE = 0.1;
 const SEEDS = 200;
@@ -77,30 +80,37 @@ if (import.meta.main) {
   const seed = asked ?? parseInt(commit.slice(0, 8), 16);
   console.log(`${count} mutants of seed ${seed}, of ${commit}`);
   const texts = await readTexts();
-  using copy = await SourceCopy.make("mutants-");
   const kept = new Kept(commit);
-  const judge = new Judge(copy, new Coverage(copy.folder, kept), {
-    seeds: SEEDS,
-    cpuMs: seconds * 1_000,
-  });
+  const coverage = new Coverage(ROOT, kept);
+  using copies = new DisposableStack();
+  const free: Judge[] = [];
+  for (let n = 0; n < AT_ONCE; n++) {
+    const copy = copies.use(await SourceCopy.make("mutants-"));
+    const limits = { seeds: SEEDS, cpuMs: seconds * 1_000 };
+    free.push(new Judge(copy, coverage, limits));
+  }
+  const [{ stages }] = free;
   let left: Mutant[] = [];
   for (const mutant of drawMutants(texts, new Random(seed))) {
     if (left.length === count) break;
-    if (await judge.isRun(mutant)) left.push(mutant);
+    if (await free[0].isRun(mutant)) left.push(mutant);
   }
   const verdicts = new Map<Verdict["is"], number>();
-  for (const [stage, judged] of Object.entries(judge.stages)) {
+  for (const stage of Object.keys(stages)) {
     console.log(`${left.length} are judged by ${stage}`);
-    const passing: Mutant[] = [];
-    for (const mutant of left) {
+    const found = await inParallel(AT_ONCE, left, async (mutant) => {
+      const judge = free.pop()!;
       const name = `${stage}: ${JSON.stringify(mutant)}`;
-      const verdict = await kept.get(name, () => judged(mutant));
-      if (verdict === null) passing.push(mutant);
-      else verdicts.set(verdict.is, (verdicts.get(verdict.is) ?? 0) + 1);
+      const verdict = await kept.get(name, () => judge.stages[stage](mutant));
+      free.push(judge);
+      if (verdict !== null) {
+        verdicts.set(verdict.is, (verdicts.get(verdict.is) ?? 0) + 1);
+      }
       const { is, why } = verdict ?? { is: "passes", why: stage };
       console.log(`${describe(mutant, texts[mutant.file])}\n  ${is}: ${why}`);
-    }
-    left = passing;
+      return verdict;
+    });
+    left = left.filter((_, n) => found[n] === null);
   }
   console.log("survivors:");
   for (const mutant of left) {
@@ -108,6 +118,6 @@ if (import.meta.main) {
   }
   const counts = [...verdicts].map(([is, times]) => `${times} ${is}`);
   console.log([...counts, `${left.length} survive`].join(", "));
-  copy[Symbol.dispose]();
+  copies.dispose();
   Deno.exit(left.length > count * MAY_SURVIVE ? 1 : 0);
 }
