@@ -324,7 +324,7 @@ export interface PutAttributeInput {
   sku_or_id: string;
   /** the attribute */
   attribute: AttributeName;
-  /** the new value; an empty one clears the attribute */
+  /** the new value; an empty value clears the attribute */
   value: string;
   /** the value that the attribute must have now; if it has another, the answer is 412 changed_since with the current value */
   expected?: string;
@@ -792,7 +792,7 @@ export interface IngestEventInput {
 /** The answer of `POST /operator_api/events`. */
 export interface IngestEventAnswer {
   event_id: string;
-  /** none: no webhook is registered */
+  /** `none`: no webhook is registered */
   delivery?: Delivery;
 }
 
@@ -867,7 +867,7 @@ export interface PutSellerAttributeInput {
   seller: string;
   /** the attribute */
   seller_attribute: SellerAttribute;
-  /** the new value; an empty one clears the attribute */
+  /** the new value; an empty value clears the attribute */
   value: string;
 }
 

@@ -158,9 +158,9 @@ export interface SentSale {
   state?: string;
   /** below the product's price, in its currency */
   price: string;
-  /** a date, for its first moment in UTC, or a time with its zone; left out: the sale begins at once */
+  /** a date (the sale begins at 00:00 UTC) or a time with its zone; if left out, the sale begins at once */
   from?: string | null;
-  /** a date, for its last moment in UTC, or a time with its zone; at most 180 days after the beginning */
+  /** a date (the sale ends at the end of that day in UTC) or a time with its zone; at most 180 days after the beginning */
   until: string;
 }
 
@@ -193,7 +193,7 @@ export type SentProduct = {
   created_at?: string;
   /** only in answers; ignored in requests */
   updated_at?: string;
-  /** addresses a stored product */
+  /** identifies a stored product */
   id?: string;
   sku?: string;
   title?: string;
@@ -234,11 +234,11 @@ export type SentProduct = {
   categories?: string[] | null;
   attributes?: ProductAttribute[] | null;
   images?: ProductImage[] | null;
-  /** the price of the sale while it is on; ignored in requests */
+  /** the sale price; left out unless a sale is on; ignored in requests */
   current_price?: unknown;
-  /** the lowest price of the days before the current price began; ignored in requests */
+  /** the lowest price in the 30 days before the current price began; ignored in requests */
   lowest_price?: unknown;
-  /** the review, if there is one; ignored in requests */
+  /** the operator's review; left out if there is none; ignored in requests */
   review?: unknown;
 } & ({ id: string } | { sku: string });
 
@@ -254,7 +254,7 @@ export interface ProductCounts {
 }
 
 export interface ImageCounts {
-  /** references; a URL used twice counts twice */
+  /** image references: a URL used twice counts twice */
   total: number;
   pending: number;
   stored: number;
@@ -276,7 +276,7 @@ export interface Warning {
   line?: number;
   field?: string;
   code: DetailCode;
-  /** the date from which it is refused, at 00:00 UTC */
+  /** the date from which the rule is enforced, beginning at 00:00 UTC */
   from: string;
   message: string;
 }
@@ -313,7 +313,7 @@ export interface Detail {
 export interface Result {
   /** left out for a refused product */
   id?: string;
-  /** left out if a refused product has none */
+  /** left out for a refused product without a SKU */
   sku?: string;
   result: "created" | "updated" | "unchanged" | "deleted" | "refused";
   /** only images that are pending or have failed */
@@ -326,11 +326,11 @@ export interface Result {
 
 export interface Transaction {
   transaction_id: string;
-  /** final once every image has settled */
+  /** final once no image is pending */
   status: "processing" | "completed" | "completed_with_errors";
   created_at: string;
   finished_at: string | null;
-  /** percent of the images settled */
+  /** percent of the images that are not pending */
   progress: number;
   products: ProductCounts;
   images: ImageCounts;
@@ -344,11 +344,11 @@ export interface Transaction {
   name?: string;
   /** the key that sent the request */
   key?: MadeBy;
-  /** problems with rules that are not yet enforced; the products are stored; not in lists */
+  /** violations of rules that are not enforced yet; the products are accepted; left out of lists */
   warnings?: Warnings;
-  /** not in lists */
+  /** left out of lists */
   results?: Result[];
-  /** if there are more: the value of ?after= for the next page */
+  /** the value of ?after= for the next page; left out on the last page */
   next?: string;
 }
 
@@ -357,7 +357,7 @@ export type ProductAttributes = {
   created_at?: string;
   /** only in answers; ignored in requests */
   updated_at?: string;
-  /** addresses a stored product */
+  /** identifies a stored product */
   id?: string;
   sku?: string;
   title?: string;
@@ -401,7 +401,7 @@ export interface Import {
   import_id: string;
   /** the name given */
   name?: string;
-  /** `images`: everything is stored, and images are being downloaded */
+  /** `images`: all products are stored, and images are being downloaded */
   status:
     | "checking"
     | "refused"
@@ -413,13 +413,13 @@ export interface Import {
     | "failed";
   created_at: string;
   finished_at: string | null;
-  /** percent of checking, storing and downloading images */
+  /** how much of checking, storing and downloading images is done, in percent */
   progress: number;
   /** `total` counts all products of the document */
   products: ProductCounts;
   /** of stored products */
   images: ImageCounts;
-  /** true: nothing is stored; the counts show what would be */
+  /** true: nothing is stored; the counts show what storing would do */
   dry_run?: boolean;
   /** the import that this one undoes */
   undoes?: string;
@@ -427,11 +427,11 @@ export interface Import {
   undone_by?: string;
   /** the key that sent the request */
   key?: MadeBy;
-  /** the first 1,000; not in lists */
+  /** the first 1,000; left out of lists */
   problems?: Detail[];
   /** how many more details there are */
   more?: number;
-  /** problems with rules that are not yet enforced; the products are stored; not in lists */
+  /** violations of rules that are not enforced yet; the products are accepted; left out of lists */
   warnings?: Warnings;
 }
 
@@ -459,9 +459,9 @@ export interface SimilarProduct {
 export interface ImportResult {
   /** left out if the product is not stored */
   id?: string;
-  /** left out if a refused product has none, or if the product is not yet read */
+  /** left out for a refused product without a SKU, and for a product that the service has not read yet */
   sku?: string;
-  /** `not_stored`: not stored yet, or not at all */
+  /** `not_stored`: not stored yet; final if the import has ended */
   result:
     | "created"
     | "updated"
@@ -471,9 +471,9 @@ export interface ImportResult {
     | "not_stored";
   /** only images that are pending or have failed */
   image: UnsettledImage[];
-  /** in a dry run with show=former: the stored product at the time of the check */
+  /** only in a dry run with show=former: the stored product at the time of the check */
   former?: FormerProduct;
-  /** in a dry run with show=former, for a new product: a stored product whose SKU differs only in capital letters, leading zeros or invisible characters */
+  /** only in a dry run with show=former, for a new product: a stored product whose SKU differs only in capital letters, leading zeros or invisible characters */
   similar?: SimilarProduct;
   /** for a refused product, the first 50 */
   details?: Detail[];
@@ -557,11 +557,11 @@ export interface Product {
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
-  /** the price of the sale while it is on; ignored in requests */
+  /** the sale price; left out unless a sale is on; ignored in requests */
   current_price?: CurrentPrice;
-  /** the lowest price of the days before the current price began; ignored in requests */
+  /** the lowest price in the 30 days before the current price began; ignored in requests */
   lowest_price?: LowestPrice;
-  /** the review, if there is one; ignored in requests */
+  /** the operator's review; left out if there is none; ignored in requests */
   review?: ProductReview;
 }
 
@@ -575,9 +575,9 @@ export interface PriceChange {
   to: string;
   /** the currency of `to` */
   currency: string;
-  /** what changed it: attribute or sale; or upload, import or undo with its id */
+  /** what changed the price: `attribute` or `sale`; or `upload`, `import` or `undo` with an id */
   by: string;
-  /** the key that changed it */
+  /** the key that changed the price */
   key_id?: string;
 }
 
@@ -586,9 +586,9 @@ export interface Attempt {
   url: string;
   started_at: string;
   duration_ms: number | null;
-  /** the status of the answer */
+  /** the HTTP status; empty without an answer */
   status: number | null;
-  /** why there was no answer */
+  /** why there was no answer; empty if there was one */
   error: string;
 }
 
@@ -604,7 +604,7 @@ export interface LoggedDelivery {
   trigger?: Trigger;
   /** only for operators; a test event has none */
   reference?: string;
-  /** only for operators, in a final state */
+  /** when the state became final; only for operators */
   settled_at?: string;
 }
 
@@ -685,14 +685,14 @@ export interface Category {
 
 export interface Refusal {
   at: string;
-  /** the id of the request; of the first one, if several were equal */
+  /** the id of the request, or of the first of several equal requests */
   request_id: string;
   /** how many equal requests were refused within a minute */
   times: number;
   /** the seller's name */
   seller: string;
   key_id: string;
-  /** where the request came from */
+  /** the IP address of the client */
   client_address: string;
   /** method and path; empty if there is no such route */
   route: string;
@@ -703,7 +703,7 @@ export interface Refusal {
   status: number;
   code: ErrorCode;
   message: string;
-  /** bytes of the body; empty if none was read */
+  /** bytes of the body; empty if the service did not read the body */
   size: number | null;
   /** the first 50 */
   details?: Detail[];
@@ -774,18 +774,18 @@ export interface FollowedProduct {
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
-  /** the price of the sale while it is on; ignored in requests */
+  /** the sale price; left out unless a sale is on; ignored in requests */
   current_price?: CurrentPrice;
-  /** the lowest price of the days before the current price began; ignored in requests */
+  /** the lowest price in the 30 days before the current price began; ignored in requests */
   lowest_price?: LowestPrice;
-  /** the review, if there is one; ignored in requests */
+  /** the operator's review; left out if there is none; ignored in requests */
   review?: ProductReview;
 }
 
 export interface ContactChange {
-  /** only if it was deleted */
+  /** only for a deleted contact */
   deleted_at?: string;
-  /** a new one when the name is used again after a deletion */
+  /** if a name is used again after a deletion, the new contact has a new id */
   id?: string;
   seller?: string;
   seller_id?: string;
@@ -824,7 +824,7 @@ export interface Seller {
   unsubscribed_at: string | null;
   /** which products an operator reviews */
   review: "none" | "new" | "changes";
-  /** stored */
+  /** stored products */
   products: number;
   /** bytes of stored images, which count against the quota */
   image_bytes: number;
@@ -882,18 +882,18 @@ export interface ReviewedProduct {
   categories?: string[];
   attributes?: ProductAttribute[];
   images?: ProductImage[];
-  /** the price of the sale while it is on; ignored in requests */
+  /** the sale price; left out unless a sale is on; ignored in requests */
   current_price?: CurrentPrice;
-  /** the lowest price of the days before the current price began; ignored in requests */
+  /** the lowest price in the 30 days before the current price began; ignored in requests */
   lowest_price?: LowestPrice;
-  /** the review, if there is one; ignored in requests */
+  /** the operator's review; left out if there is none; ignored in requests */
   review?: ProductReview;
-  /** the version to review; send it back with the decision */
+  /** identifies the version to review; send this time with the decision */
   changed_at: string;
-  /** fields changed since the last approval; none if the product was never approved */
+  /** fields changed since the last approval; empty if the product was never approved */
   changed:
     ("title" | "description" | "gtin" | "brand" | "categories" | "images")[];
-  /** former values of the changed fields; left out where they were empty */
+  /** former values of the changed fields; fields that were empty are left out */
   former?: {
     title?: string;
     description?: string;
@@ -907,9 +907,9 @@ export interface ReviewedProduct {
 export interface AuditEntry {
   id: string;
   at: string;
-  /** the name of an operator key; or environment, command line or seller */
+  /** the name of an operator key; or `environment`, `command line` or `seller` */
   who: string;
-  /** the command for the same change */
+  /** the command that makes the same change */
   action: string;
   /** the seller's name at that time; empty if no seller is concerned */
   seller: string;
@@ -919,32 +919,32 @@ export interface AuditEntry {
 export interface CheckedProduct {
   /** left out for a new product */
   id?: string;
-  /** left out if a refused product has none */
+  /** left out for a refused product without a SKU */
   sku?: string;
   result: "created" | "updated" | "unchanged" | "deleted" | "refused";
-  /** in a dry run with show=former: the stored product at the time of the check */
+  /** only in a dry run with show=former: the stored product at the time of the check */
   former?: FormerProduct;
 }
 
 export interface DryRun {
   products: ProductCounts;
-  /** for each product of the document; only with show=former */
+  /** the result of each product of the document; only with show=former */
   results?: CheckedProduct[];
-  /** how many results are left out, because the list is limited to 4 MiB */
+  /** how many results are left out because the list is limited to 4 MiB */
   not_listed?: number;
-  /** for an undo: fields that were changed since */
+  /** only for an undo: fields that were changed after the transaction */
   details?: Detail[];
   /** how many more details there are */
   more?: number;
-  /** products that complete=quantity would set to 0; left out if there are none */
+  /** products whose quantity complete=quantity would set to 0; left out if there are none */
   missing?: {
     total: number;
     /** the first 1,000 */
     sku: string[];
-    /** how many more there are */
+    /** how many more SKUs there are */
     more?: number;
   };
-  /** problems with rules that are not yet enforced; the products are stored */
+  /** violations of rules that are not enforced yet; the products are accepted */
   warnings?: Warnings;
 }
 
@@ -963,7 +963,7 @@ export interface UploadedImage {
 export interface Webhook {
   trigger: Trigger;
   url: string;
-  /** only json */
+  /** `json`; left out for XML */
   format?: "xml" | "json";
   /** only if the webhook is disabled */
   disabled_at?: string;
@@ -1005,7 +1005,7 @@ export interface Categories {
 export interface SellerKey {
   key_id: string;
   label: string;
-  /** the first characters of the key; empty for an old key */
+  /** the first characters of the key; empty if the service did not record them */
   prefix: string;
   created_at: string;
   /** to the minute */
@@ -1013,7 +1013,7 @@ export interface SellerKey {
   /** empty: not revoked */
   revoked_at: string | null;
   scopes: ("read" | "products" | "webhooks" | "keys")[];
-  /** CIDRs; none: the key may be used from everywhere */
+  /** in CIDR notation; if empty, the key may be used from any address */
   networks: string[];
   /** empty: the key does not expire */
   expires_at: string | null;
@@ -1027,7 +1027,7 @@ export interface NewKey {
   /** shown once */
   api_key: string;
   scopes: ("read" | "products" | "webhooks" | "keys")[];
-  /** CIDRs; none: the key may be used from everywhere */
+  /** in CIDR notation; if empty, the key may be used from any address */
   networks: string[];
   /** empty: the key does not expire */
   expires_at: string | null;
@@ -1052,7 +1052,7 @@ export interface Account {
   unsubscribed_at: string | null;
   /** which products an operator reviews */
   review: "none" | "new" | "changes";
-  /** stored */
+  /** stored products */
   products: number;
   /** bytes of stored images, which count against the quota */
   image_bytes: number;
@@ -1103,10 +1103,10 @@ export interface Backlog {
 
 export interface Queue {
   name: "images" | "deliveries" | "imports" | "notices" | "sales";
-  /** jobs that are not done; counts stop at 100,000 */
+  /** jobs that are not finished, counted up to 100,000 */
   waiting: number;
   in_progress: number;
-  /** seconds since the oldest job became due; left out for imports, because an import waits for others of its seller */
+  /** seconds since the oldest job became due; left out for imports, because an import may wait for other imports of its seller */
   oldest_due_seconds?: number;
 }
 
@@ -1137,7 +1137,7 @@ export interface Disk {
 }
 
 export interface DatabaseServer {
-  /** host and port, or the file */
+  /** host and port, or the name of the database file */
   name: string;
   state: "up" | "away";
   sellers: number;

@@ -1,4 +1,4 @@
-/** The two forms of answers: XML, and JSON of the same nodes. */
+/** Writes answers as XML or as JSON, from the same nodes. */
 import {
   type Encode,
   type EncodeMember,
@@ -18,16 +18,16 @@ import {
 import { type Child, repeatedIn } from "../xml/shapes.ts";
 import { type AnswerName, ANSWERS } from "./answers.ts";
 
-/** How answers are written. */
+/** The format of an answer. */
 export interface AnswerForm {
   readonly name: "xml" | "json";
   /** The media type, with its charset. */
   readonly type: string;
-  /** A list of elements of this name, up to a number of bytes. */
+  /** An empty list for elements of this name, limited to `limit` bytes. */
   list<V extends XmlValue>(name: string, limit: number): ElementList<V>;
   /** The whole answer; `content` is that of `<service>`. */
   document(content: XmlNode): string | EncodedBlocks;
-  /** One element of an answer, as an event of a stream shows it. */
+  /** One element of an answer, for an event of a stream. */
   element(name: string, value: XmlValue): string;
 }
 
@@ -42,20 +42,18 @@ export const XML_FORM: AnswerForm = {
 
 const JSON_FORMS = new WeakMap<readonly AnswerName[], AnswerForm>();
 
-/** The JSON of an endpoint that has these answers. */
+/** The JSON format for an endpoint with these answers. */
 export function jsonForm(answers: readonly AnswerName[]): AnswerForm {
-  const made = JSON_FORMS.get(answers) ?? new JsonForm(answers);
-  JSON_FORMS.set(answers, made);
-  return made;
+  const form = JSON_FORMS.get(answers) ?? new JsonForm(answers);
+  JSON_FORMS.set(answers, form);
+  return form;
 }
 
-const ERROR = ["error"] as const;
+const ERROR_ANSWERS = ["error"] as const;
 
-/**
- * The form of errors, the same on every route and for paths without a route.
- */
+/** The format of errors, which is the same for every path. */
 export function errorForm(name: AnswerForm["name"]): AnswerForm {
-  return name === "json" ? jsonForm(ERROR) : XML_FORM;
+  return name === "json" ? jsonForm(ERROR_ANSWERS) : XML_FORM;
 }
 
 class JsonForm implements AnswerForm {

@@ -1,4 +1,4 @@
-/** The content of `<service>` for every kind of answer. */
+/** Describes the content of `<service>` in every answer. */
 import type { ElementList, XmlNode, XmlValue } from "../xml/encode.ts";
 import { DISKS } from "../monitoring/disk_watch.ts";
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
@@ -64,8 +64,8 @@ import {
   type Written,
 } from "../xml/shapes.ts";
 
-/** Codes with their meaning and remedy; a list in Markdown. */
-function listOf(codes: Readonly<Record<string, CodeEntry>>): string {
+/** Writes a Markdown list of codes with their meanings and remedies. */
+function codeList(codes: Readonly<Record<string, CodeEntry>>): string {
   return Object.entries(codes)
     .map(([code, { meaning, remedy }]) => `- \`${code}\`: ${meaning} ${remedy}`)
     .join("\n");
@@ -83,15 +83,15 @@ const PRODUCT_COUNTS = named(
 
 const IMAGE_COUNTS = named(
   "image_counts",
-  one("total", COUNT, "references; a URL used twice counts twice"),
+  one("total", COUNT, "image references: a URL used twice counts twice"),
   one("pending", COUNT),
   one("stored", COUNT),
   one("reused", COUNT, "already stored"),
   one("failed", COUNT),
 );
 
-/** Left out of records from before the service recorded keys. */
-const MADE_BY = maybe(
+/** Optional, because the service did not record keys at first. */
+const SENDING_KEY = maybe(
   "key",
   named(
     "made_by",
@@ -106,11 +106,11 @@ const TRANSACTION_PROGRESS = [
   one(
     "status",
     word(TRANSACTION_STATUSES),
-    "final once every image has settled",
+    "final once no image is pending",
   ),
   one("created_at", TIME),
   one("finished_at", TIME_OR_EMPTY),
-  one("progress", COUNT, "percent of the images settled"),
+  one("progress", COUNT, "percent of the images that are not pending"),
   one("products", PRODUCT_COUNTS),
   one("images", IMAGE_COUNTS),
   maybe("undoes", UUID, "the transaction that this one undid"),
@@ -121,11 +121,11 @@ const TRANSACTION_PROGRESS = [
     STRING,
     "the name of the upload; for an undo, the name of the undone upload",
   ),
-  MADE_BY,
+  SENDING_KEY,
 ];
 
-// Members that details and warnings share.
-const IN_DOCUMENT = [
+/** Where in the document a detail or warning belongs. */
+const DOCUMENT_POSITION = [
   maybe("product", COUNT, "position in the document, from 1"),
   maybe("sku", STRING),
   maybe("line", COUNT),
@@ -134,13 +134,13 @@ const FIELD = maybe("field", STRING);
 const CODE = one(
   "code",
   word(Object.keys(DETAIL_CODES)),
-  listOf(DETAIL_CODES),
+  codeList(DETAIL_CODES),
 );
 const MESSAGE = one("message", STRING);
 
 const DETAIL = named(
   "detail",
-  ...IN_DOCUMENT,
+  ...DOCUMENT_POSITION,
   maybe("column", COUNT),
   FIELD,
   maybe(
@@ -160,10 +160,14 @@ const DETAILS = named(
 
 const WARNING = named(
   "warning",
-  ...IN_DOCUMENT,
+  ...DOCUMENT_POSITION,
   FIELD,
   CODE,
-  one("from", STRING, "the date from which it is refused, at 00:00 UTC"),
+  one(
+    "from",
+    STRING,
+    "the date from which the rule is enforced, beginning at 00:00 UTC",
+  ),
   MESSAGE,
 );
 
@@ -176,21 +180,21 @@ const WARNINGS = {
   isObject: true as const,
 };
 const ABOUT_WARNINGS =
-  "problems with rules that are not yet enforced; the products are stored";
+  "violations of rules that are not enforced yet; the products are accepted";
 
 const UNSETTLED_IMAGE = named(
   "unsettled_image",
   one("url", STRING),
   one("status", word(["pending", "failed"])),
   one("attempts", COUNT, "finished attempts"),
-  maybe("code", word(Object.keys(IMAGE_CODES)), listOf(IMAGE_CODES)),
+  maybe("code", word(Object.keys(IMAGE_CODES)), codeList(IMAGE_CODES)),
   maybe("message", STRING),
 );
 
 const RESULT = named(
   "result",
   maybe("id", UUID, "left out for a refused product"),
-  maybe("sku", STRING, "left out if a refused product has none"),
+  maybe("sku", STRING, "left out for a refused product without a SKU"),
   one("result", word(Object.keys(NO_PRODUCT_COUNTS) as ProductResult[])),
   many(
     "image",
@@ -203,7 +207,7 @@ const RESULT = named(
 const TRANSACTION = named(
   "transaction",
   ...TRANSACTION_PROGRESS,
-  maybe("warnings", WARNINGS, `${ABOUT_WARNINGS}; not in lists`),
+  maybe("warnings", WARNINGS, `${ABOUT_WARNINGS}; left out of lists`),
   maybe(
     "results",
     elements(
@@ -211,10 +215,10 @@ const TRANSACTION = named(
       maybe(
         "next",
         CURSOR_TEXT,
-        "if there are more: the value of ?after= for the next page",
+        "the value of ?after= for the next page; left out on the last page",
       ),
     ),
-    "not in lists",
+    "left out of lists",
   ),
 );
 
@@ -225,11 +229,15 @@ const IMPORT = named(
   one(
     "status",
     word(IMPORT_STATUSES),
-    "`images`: everything is stored, and images are being downloaded",
+    "`images`: all products are stored, and images are being downloaded",
   ),
   one("created_at", TIME),
   one("finished_at", TIME_OR_EMPTY),
-  one("progress", COUNT, "percent of checking, storing and downloading images"),
+  one(
+    "progress",
+    COUNT,
+    "how much of checking, storing and downloading images is done, in percent",
+  ),
   one(
     "products",
     PRODUCT_COUNTS,
@@ -239,17 +247,18 @@ const IMPORT = named(
   maybe(
     "dry_run",
     BOOLEAN,
-    "true: nothing is stored; the counts show what would be",
+    "true: nothing is stored; the counts show what storing would do",
   ),
   maybe("undoes", UUID, "the import that this one undoes"),
   maybe("undone_by", UUID, "the import that undid this one"),
-  MADE_BY,
-  maybe("problems", DETAILS, "the first 1,000; not in lists"),
-  maybe("warnings", WARNINGS, `${ABOUT_WARNINGS}; not in lists`),
+  SENDING_KEY,
+  maybe("problems", DETAILS, "the first 1,000; left out of lists"),
+  maybe("warnings", WARNINGS, `${ABOUT_WARNINGS}; left out of lists`),
 );
 
 const ABOUT_FORMER =
-  "in a dry run with show=former: the stored product at the time of the check";
+  "only in a dry run with show=former: the stored product at the time of the " +
+  "check";
 
 const SIMILAR = named(
   "similar_product",
@@ -263,12 +272,13 @@ const IMPORT_RESULT = named(
   maybe(
     "sku",
     STRING,
-    "left out if a refused product has none, or if the product is not yet read",
+    "left out for a refused product without a SKU, and for a product that the " +
+      "service has not read yet",
   ),
   one(
     "result",
     word(IMPORT_RESULTS),
-    "`not_stored`: not stored yet, or not at all",
+    "`not_stored`: not stored yet; final if the import has ended",
   ),
   many(
     "image",
@@ -279,8 +289,8 @@ const IMPORT_RESULT = named(
   maybe(
     "similar",
     SIMILAR,
-    "in a dry run with show=former, for a new product: a stored product whose " +
-      "SKU differs only in capital letters, leading zeros or invisible " +
+    "only in a dry run with show=former, for a new product: a stored product " +
+      "whose SKU differs only in capital letters, leading zeros or invisible " +
       "characters",
   ),
   maybe("details", DETAILS, "for a refused product, the first 50"),
@@ -289,7 +299,7 @@ const IMPORT_RESULT = named(
 const CHECKED_PRODUCT = named(
   "checked_product",
   maybe("id", UUID, "left out for a new product"),
-  maybe("sku", STRING, "left out if a refused product has none"),
+  maybe("sku", STRING, "left out for a refused product without a SKU"),
   one("result", word(Object.keys(NO_PRODUCT_COUNTS) as ProductResult[])),
   maybe("former", FORMER, ABOUT_FORMER),
 );
@@ -304,26 +314,30 @@ const DRY_RUN = named(
       maybe(
         "not_listed",
         COUNT,
-        "how many results are left out, because the list is limited to 4 MiB",
+        "how many results are left out because the list is limited to 4 MiB",
       ),
     ),
-    "for each product of the document; only with show=former",
+    "the result of each product of the document; only with show=former",
   ),
-  maybe("details", DETAILS, "for an undo: fields that were changed since"),
+  maybe(
+    "details",
+    DETAILS,
+    "only for an undo: fields that were changed after the transaction",
+  ),
   maybe(
     "missing",
     elements(
       one("total", COUNT),
       many("sku", STRING, { about: "the first 1,000" }),
-      maybe("more", COUNT, "how many more there are"),
+      maybe("more", COUNT, "how many more SKUs there are"),
     ),
-    "products that complete=quantity would set to 0; left out if " +
+    "products whose quantity complete=quantity would set to 0; left out if " +
       "there are none",
   ),
   maybe("warnings", WARNINGS, ABOUT_WARNINGS),
 );
 
-/** An entry of the list of triggers. */
+/** One trigger in the list of triggers. */
 export const TRIGGER_ENTRY: Shape<XmlNode> = named(
   "trigger_meaning",
   one("name", word(TRIGGERS)),
@@ -352,9 +366,10 @@ const PRICE_CHANGE = named(
   one(
     "by",
     STRING,
-    "what changed it: attribute or sale; or upload, import or undo with its id",
+    "what changed the price: `attribute` or `sale`; or `upload`, `import` or " +
+      "`undo` with an id",
   ),
-  maybe("key_id", UUID, "the key that changed it"),
+  maybe("key_id", UUID, "the key that changed the price"),
 );
 
 const REFUSAL = named(
@@ -363,19 +378,23 @@ const REFUSAL = named(
   one(
     "request_id",
     UUID,
-    "the id of the request; of the first one, if several were equal",
+    "the id of the request, or of the first of several equal requests",
   ),
   one("times", COUNT, "how many equal requests were refused within a minute"),
   one("seller", STRING, "the seller's name"),
   one("key_id", UUID),
-  one("client_address", STRING, "where the request came from"),
+  one("client_address", STRING, "the IP address of the client"),
   one("route", STRING, "method and path; empty if there is no such route"),
   maybe("dry_run", BOOLEAN, "true: the request was a dry run"),
   maybe("name", STRING, "the name of the upload or import"),
   one("status", COUNT),
   one("code", word(Object.keys(ERRORS))),
   one("message", STRING),
-  one("size", orEmpty(COUNT), "bytes of the body; empty if none was read"),
+  one(
+    "size",
+    orEmpty(COUNT),
+    "bytes of the body; empty if the service did not read the body",
+  ),
   maybe("details", DETAILS, "the first 50"),
 );
 
@@ -394,17 +413,22 @@ const CONTACT = named(
 );
 
 /**
- * A contact that was stored, changed or deleted. A deleted one has only its id,
- * seller, name and time of deletion.
+ * A contact that was stored, changed or deleted. A deleted contact has only its
+ * id, seller, name and time of deletion.
  */
 const CONTACT_CHANGE: Shape<XmlNode> = {
   type: "contact_change",
   attributes: {
-    deleted_at: { form: { kind: "time" }, about: "only if it was deleted" },
+    deleted_at: { form: { kind: "time" }, about: "only for a deleted contact" },
   },
   content: [
-    // Optional, because the list of a seller has the same type.
-    maybe("id", UUID, "a new one when the name is used again after a deletion"),
+    // Optional, because in the schema the contacts in a seller's list have the
+    // same type, without these elements.
+    maybe(
+      "id",
+      UUID,
+      "if a name is used again after a deletion, the new contact has a new id",
+    ),
     maybe("seller", STRING),
     maybe("seller_id", UUID),
     one("name", STRING),
@@ -415,7 +439,7 @@ const CONTACT_CHANGE: Shape<XmlNode> = {
 
 const ERROR = named(
   "service_error",
-  one("code", word(Object.keys(ERRORS)), listOf(ERRORS)),
+  one("code", word(Object.keys(ERRORS)), codeList(ERRORS)),
   one("message", STRING),
   one("request_id", UUID),
   maybe("details", DETAILS),
@@ -425,7 +449,7 @@ const WEBHOOK = named(
   "webhook",
   one("trigger", word(TRIGGERS)),
   one("url", STRING),
-  maybe("format", word(WEBHOOK_FORMATS), "only json"),
+  maybe("format", word(WEBHOOK_FORMATS), "`json`; left out for XML"),
   maybe("disabled_at", TIME, "only if the webhook is disabled"),
   maybe(
     "failing_since",
@@ -441,8 +465,8 @@ const ATTEMPT = named(
   one("url", STRING),
   one("started_at", TIME),
   one("duration_ms", orEmpty(COUNT)),
-  one("status", orEmpty(COUNT), "the status of the answer"),
-  one("error", STRING, "why there was no answer"),
+  one("status", orEmpty(COUNT), "the HTTP status; empty without an answer"),
+  one("error", STRING, "why there was no answer; empty if there was one"),
 );
 
 const LOGGED_DELIVERY = named(
@@ -455,10 +479,14 @@ const LOGGED_DELIVERY = named(
   one("attempts", elements(many("attempt", ATTEMPT)), "the last ten attempts"),
   maybe("trigger", word(TRIGGERS), "only for operators"),
   maybe("reference", STRING, "only for operators; a test event has none"),
-  maybe("settled_at", TIME, "only for operators, in a final state"),
+  maybe(
+    "settled_at",
+    TIME,
+    "when the state became final; only for operators",
+  ),
 );
 
-/** `none` in the answer to an event for which no webhook is registered. */
+/** A delivery; `none` if no webhook is registered for the event. */
 const DELIVERY: Shape<
   { id: string | null; event_id: string; state: DeliveryState } | "none"
 > = {
@@ -486,7 +514,7 @@ const SELLER_ELEMENTS = [
     "when the seller unsubscribed from notices",
   ),
   one("review", word(REVIEW_POLICIES), "which products an operator reviews"),
-  one("products", COUNT, "stored"),
+  one("products", COUNT, "stored products"),
   one(
     "image_bytes",
     COUNT,
@@ -532,7 +560,7 @@ const KEY_RIGHTS = [
   one(
     "networks",
     NETWORK_LIST,
-    "CIDRs; none: the key may be used from everywhere",
+    "in CIDR notation; if empty, the key may be used from any address",
   ),
   one("expires_at", TIME_OR_EMPTY, "empty: the key does not expire"),
 ] as const;
@@ -552,7 +580,7 @@ const KEY = named(
   one(
     "prefix",
     STRING,
-    "the first characters of the key; empty for an old key",
+    "the first characters of the key; empty if the service did not record them",
   ),
   one("created_at", TIME),
   one("last_used_at", TIME_OR_EMPTY, "to the minute"),
@@ -568,9 +596,9 @@ const AUDIT_ENTRY = named(
   one(
     "who",
     STRING,
-    "the name of an operator key; or environment, command line or seller",
+    "the name of an operator key; or `environment`, `command line` or `seller`",
   ),
-  one("action", STRING, "the command for the same change"),
+  one("action", STRING, "the command that makes the same change"),
   one(
     "seller",
     STRING,
@@ -595,12 +623,13 @@ const BACKLOG = named(
 const QUEUE = named(
   "queue",
   one("name", word(QUEUE_NAMES)),
-  one("waiting", COUNT, "jobs that are not done; counts stop at 100,000"),
+  one("waiting", COUNT, "jobs that are not finished, counted up to 100,000"),
   one("in_progress", COUNT),
   maybe(
     "oldest_due_seconds",
     COUNT,
-    "seconds since the oldest job became due; left out for imports, because an import waits for others of its seller",
+    "seconds since the oldest job became due; left out for imports, because " +
+      "an import may wait for other imports of its seller",
   ),
 );
 
@@ -642,7 +671,7 @@ const UPLOADED_IMAGE = named(
 
 const SERVER = named(
   "database_server",
-  one("name", STRING, "host and port, or the file"),
+  one("name", STRING, "host and port, or the name of the database file"),
   one("state", word(["up", "away"])),
   one("sellers", COUNT),
   maybe("bytes", COUNT, "left out while the server cannot be reached"),
@@ -655,8 +684,8 @@ const HOUR: Shape<{ "@from": string } & Record<HourlyCount, number>> = {
 };
 
 /**
- * Named, because elements of one name in a content model must have the same
- * type.
+ * The type has a name, because XML Schema requires one type for all elements of
+ * the same name in a content model.
  */
 const CURSOR: typeof CURSOR_TEXT = { type: "cursor", ...CURSOR_TEXT };
 
@@ -698,8 +727,8 @@ export const ANSWERS = {
   image: [one("image", UPLOADED_IMAGE)],
   product: [one("product", READ_PRODUCT)],
   // Must precede `products`: both answers begin with <products>, and the schema
-  // takes the type of that element from the first. Here it may contain whole
-  // contacts.
+  // takes the type of that element from the first. The products of this answer
+  // may contain whole contacts.
   followed_products: [
     one("products", elements(many("product", FOLLOWED_PRODUCT))),
     NEXT,
@@ -716,7 +745,7 @@ export const ANSWERS = {
   webhook_secret: [one("webhook_secret", STRING, "shown only once")],
   event: [
     one("event_id", UUID),
-    maybe("delivery", DELIVERY, "none: no webhook is registered"),
+    maybe("delivery", DELIVERY, "`none`: no webhook is registered"),
   ],
   events: [
     one(
@@ -761,8 +790,8 @@ export const ANSWERS = {
   ],
   contact: [one("contact", CONTACT)],
   // Must precede `contacts`: both answers begin with <contacts>, and the schema
-  // takes the type of that element from the first. Here more of its elements
-  // are optional.
+  // takes the type of that element from the first. In the contacts of this
+  // answer more elements are optional.
   contact_changes: [
     one("contacts", elements(many("contact", CONTACT_CHANGE))),
     NEXT,

@@ -1,6 +1,6 @@
 /**
- * Writes the API reference as Markdown pages of the handbook, from the tables of
- * endpoints and answers.
+ * Writes the API reference, pages of the handbook in Markdown, from the tables
+ * of endpoints and answers.
  */
 import { eventInXml } from "../webhooks/event.ts";
 import type { TriggerMeaning } from "../webhooks/trigger_meanings.ts";
@@ -18,11 +18,11 @@ import { imageTypes } from "../images/image_types.ts";
 import type { Form } from "../lib/values.ts";
 import { type NeededScope, scopesOf } from "../sellers/scopes.ts";
 import { ANSWER_EXAMPLES } from "./examples.ts";
-import { pathNames } from "./openapi.ts";
+import { pathParameterNames } from "./openapi.ts";
 
 /**
- * Pages of the reference. An endpoint is on the first page whose pattern
- * matches its path.
+ * The pages of the reference. The first page whose pattern matches an
+ * endpoint's path describes that endpoint.
  */
 export const REFERENCE_PAGES = [
   referencePageOf(
@@ -68,7 +68,7 @@ function referencePageOf(name: string, title: string, paths: RegExp) {
   return { name, title, paths };
 }
 
-/** Describes the values of a field; `code` formats literal text. */
+/** Describes the values that a field may have. `code` formats literal text. */
 export function describeForm(
   form: Form,
   code: (text: string) => string,
@@ -97,14 +97,14 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** A table; nothing if there are no rows. */
+/** A table in Markdown; empty without rows. */
 function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
   if (rows.length === 0) return "";
-  const marks = header.map(() => "---");
-  return [header, marks, ...rows].map((cells) => `| ${cells.join(" | ")} |`)
+  const separator = header.map(() => "---");
+  return [header, separator, ...rows].map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n");
 }
 
@@ -113,21 +113,22 @@ function example(title: string, text: string): string {
 }
 
 function parameterRows(endpoint: Endpoint): string[][] {
-  const segments = pathNames(endpoint.path).map((name) => {
+  const inPath = pathParameterNames(endpoint.path).map((name) => {
     const { about, words } = PATH_PARAMETERS[name];
     const list = words === undefined ? "" : `: ${words.map(code).join(", ")}`;
     return [code(`:${name}`), about + list];
   });
   const others = (endpoint.parameters ?? []).map((
-    { name, about, in: place },
-  ) => [code(place === "header" ? `${name}:` : `?${name}=`), about]);
-  return [...segments, ...others];
+    { name, about, in: location },
+  ) => [code(location === "header" ? `${name}:` : `?${name}=`), about]);
+  return [...inPath, ...others];
 }
 
 function answerTexts({ answers, example: ownExample }: Endpoint): string[] {
-  if (answers === null) return ["Answered with 204 and no body."];
+  if (answers === null) return ["The answer is 204 without a body."];
   if ("type" in answers) {
-    return [`Answered as ${mediaTypes(answers).map(code).join(" or ")}.`];
+    const types = mediaTypes(answers).map(code).join(" or ");
+    return [`The media type of the answer is ${types}.`];
   }
   return answers.map((name) =>
     example(
@@ -150,7 +151,7 @@ function section(endpoint: Endpoint): string {
     sendsImage ? `The request body is an image: ${imageTypes("or")}.` : "",
     ...answerTexts(endpoint),
     `[Errors](errors.md#statuses-and-codes): ${errors}`,
-  ].filter((part) => part !== "").join("\n\n");
+  ].filter((paragraph) => paragraph !== "").join("\n\n");
 }
 
 function scopeLine(scope: NeededScope, method: string): string {
@@ -162,9 +163,9 @@ function pageOf({ path }: Endpoint): string {
   return REFERENCE_PAGES.find(({ paths }) => paths.test(path))!.name;
 }
 
-/** Lists the endpoints of each page, for the end of the reference's chapter. */
+/** Lists the endpoints by page, for the end of the chapter "API reference". */
 export function referenceContents(endpoints: readonly Endpoint[]): string {
-  const parts = REFERENCE_PAGES.map(({ name, title }) => {
+  const sections = REFERENCE_PAGES.map(({ name, title }) => {
     const rows = endpoints.filter((endpoint) => pageOf(endpoint) === name)
       .map(({ method, path, title }) => [
         `[${title}](${name}.md#${headingId(title)})`,
@@ -172,22 +173,21 @@ export function referenceContents(endpoints: readonly Endpoint[]): string {
       ]);
     return `\n## ${title}\n\n${table(["what it does", "request"], rows)}\n`;
   });
-  return parts.join("");
+  return sections.join("");
 }
 
-/** The page of that name. */
+/** Writes the page of this name. */
 export function referencePage(
   endpoints: readonly Endpoint[],
   name: string,
 ): Chapter {
   const { title } = REFERENCE_PAGES.find((page) => page.name === name)!;
-  const own = endpoints.filter((endpoint) => pageOf(endpoint) === name);
-  return {
-    name,
-    text: [`# ${title}`, ...own.map(section)].join("\n\n") + "\n",
-  };
+  const sections = endpoints.filter((endpoint) => pageOf(endpoint) === name)
+    .map(section);
+  return { name, text: [`# ${title}`, ...sections].join("\n\n") + "\n" };
 }
 
+/** The entries of the search index, one for each endpoint. */
 export function referenceEntries(
   endpoints: readonly Endpoint[],
 ): SearchEntry[] {
@@ -203,29 +203,30 @@ export function referenceEntries(
 }
 
 /**
- * The chapter on webhooks with the operator's descriptions of triggers. They
- * replace those in the table; the examples follow the table.
+ * Adds the operator's descriptions and examples of triggers to the chapter on
+ * webhooks: the descriptions replace those in the table, the examples follow
+ * the table.
  */
 export function withMeanings(
   chapter: string,
   meanings: readonly TriggerMeaning[],
 ): string {
-  const own = meanings.filter(({ isOwn }) => isOwn);
-  if (own.length === 0) return chapter;
-  const rowOf = (line: string) => {
-    const found = own.find(({ trigger }) =>
+  const operatorMeanings = meanings.filter(({ isOwn }) => isOwn);
+  if (operatorMeanings.length === 0) return chapter;
+  const replaceRow = (line: string) => {
+    const meaning = operatorMeanings.find(({ trigger }) =>
       line.startsWith(`| \`${trigger}\` `)
     );
-    if (found === undefined) return line;
-    const about = found.about.replaceAll("\n", " ").replaceAll("|", "\\|");
-    return `| \`${found.trigger}\` | ${about} |`;
+    if (meaning === undefined) return line;
+    const about = meaning.about.replaceAll("\n", " ").replaceAll("|", "\\|");
+    return `| \`${meaning.trigger}\` | ${about} |`;
   };
-  const examples = own.map((meaning) =>
+  const examples = operatorMeanings.map((meaning) =>
     `The data of \`${meaning.trigger}\`:\n\n\`\`\`xml\n${
       eventInXml(deliveredExample(meaning))
     }\n\`\`\`\n`
   );
-  return chapter.split("\n").map(rowOf).join("\n").replace(
+  return chapter.split("\n").map(replaceRow).join("\n").replace(
     "\n## Recover what you missed\n",
     (heading) => `\n${examples.join("\n")}${heading}`,
   );

@@ -1,4 +1,4 @@
-/** The documents that are sent to the service. */
+/** Describes the documents that clients send, and products in answers. */
 import { DELIVERED_EVENT } from "../webhooks/event.ts";
 import { EVENT } from "../webhooks/event_document.ts";
 import { MEANING } from "../webhooks/trigger_meanings.ts";
@@ -147,13 +147,13 @@ function isSent(use: Use): boolean {
   return use === "upload" || use === "attributes";
 }
 
-/** The list in an answer. */
+/** A field that is a list, as answers contain it. */
 function list(name: ListField, shape: Shape): Child {
   const { item, max } = LISTS[name];
   return maybe(name, elements(many(item, shape, { max })));
 }
 
-/** The list in a request, where an empty element clears it. */
+/** A field that is a list, in a request, where an empty element clears it. */
 function sentList(name: ListField, shape: Shape): Child {
   const child = list(name, shape);
   return { ...child, shape: { ...child.shape, empty: true } };
@@ -186,7 +186,7 @@ const SALE_PRICE = one(
   "below the product's price, in its currency",
 );
 
-/** A sale as it is sent; an empty element ends it. */
+/** A sale in a request. An empty element ends the product's sale. */
 const SENT_SALE: Shape = {
   type: "sent_sale",
   anyOrder: true,
@@ -197,14 +197,14 @@ const SENT_SALE: Shape = {
     maybe(
       "from",
       text({ kind: "string", empty: true }),
-      "a date, for its first moment in UTC, or a time with its zone; left " +
-        "out: the sale begins at once",
+      "a date (the sale begins at 00:00 UTC) or a time with its zone; if left " +
+        "out, the sale begins at once",
     ),
     one(
       "until",
       STRING,
-      "a date, for its last moment in UTC, or a time with its zone; " +
-        `at most ${SALE_DAYS} days after the beginning`,
+      "a date (the sale ends at the end of that day in UTC) or a time with " +
+        `its zone; at most ${SALE_DAYS} days after the beginning`,
     ),
   ],
 };
@@ -224,7 +224,7 @@ const CURRENT_PRICE: Shape = {
   attributes: { currency: { form: { kind: "string" }, required: true } },
 };
 
-/** The sale of a product, planned or past ones included. */
+/** The sale of a product, which may be planned, active or past. */
 function sale(use: Use): Child {
   return maybe(
     SALE,
@@ -233,7 +233,7 @@ function sale(use: Use): Child {
   );
 }
 
-/** A product in a request or in an answer, where it always has an id. */
+/** A product in a request or in an answer. */
 function product(
   type: string,
   attributes: Shape["attributes"],
@@ -260,31 +260,32 @@ function product(
       maybe(
         "current_price",
         sends ? ANY : CURRENT_PRICE,
-        "the price of the sale while it is on; ignored in requests",
+        "the sale price; left out unless a sale is on; ignored in requests",
       ),
       maybe(
         "lowest_price",
         sends ? ANY : LOWEST_PRICE,
-        "the lowest price of the days before the current price " +
-          "began; ignored in requests",
+        `the lowest price in the ${LOWEST_PRICE_DAYS} days before the current ` +
+          "price began; ignored in requests",
       ),
       maybe(
         "review",
         sends ? ANY : REVIEW,
-        "the review, if there is one; ignored in requests",
+        "the operator's review; left out if there is none; ignored in requests",
       ),
       ...more,
     ],
   };
 }
 
-const SENT_ID = maybe("id", UUID, "addresses a stored product");
+const SENT_ID = maybe("id", UUID, "identifies a stored product");
 
 const SENT_PRODUCT = product("product", {}, SENT_ID, "upload");
 
 /**
- * The documents of an upload and of `bulk_attributes`, as one shape for the JSON
- * reader. The decoder refuses members that only the other document may have.
+ * One shape for the documents of an upload and of `bulk_attributes`, for the
+ * JSON reader. The decoder refuses members that only the other document may
+ * have.
  */
 export const SENT_PRODUCTS: Root = {
   name: "products",
@@ -305,8 +306,8 @@ const SENT_ATTRIBUTES: Shape<XmlNode> = {
 };
 
 /**
- * XML attributes that answers may have: the seller, for operators; the time of
- * deletion, for a deleted product.
+ * XML attributes of a product in answers: the seller, only for operators; the
+ * time of deletion, only for a deleted product.
  */
 const SELLER_AND_DELETION = readOnlyAttributes([
   "seller",
@@ -348,12 +349,12 @@ export const REVIEWED_PRODUCT = product(
     one(
       "changed_at",
       TIME,
-      "the version to review; send it back with the decision",
+      "identifies the version to review; send this time with the decision",
     ),
     one(
       "changed",
       elements(many("field", word(REVIEWED_FIELDS))),
-      "fields changed since the last approval; none if the product " +
+      "fields changed since the last approval; empty if the product " +
         "was never approved",
     ),
     maybe(
@@ -366,7 +367,7 @@ export const REVIEWED_PRODUCT = product(
         list("categories", STRING),
         list("images", IMAGE),
       ),
-      "former values of the changed fields; left out where they were empty",
+      "former values of the changed fields; fields that were empty are left out",
     ),
   ],
 );
@@ -375,7 +376,10 @@ export const REVIEWED_PRODUCT = product(
 export const SCOPE_LIST = elements(many("scope", word(SCOPES)));
 export const NETWORK_LIST = elements(many("network", STRING));
 
-/** Documents that clients send, by root element, and the body of a delivery. */
+/**
+ * Documents that clients send, by root element, `bulk_attributes` as
+ * `attributes`; and the body of a delivery.
+ */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   delivered_event: DELIVERED_EVENT,
   products: elements(

@@ -1,6 +1,6 @@
 /**
- * The columns of the table of endpoints (`http/routes.ts`); the OpenAPI
- * description and the reference are written from it.
+ * The columns of the table of endpoints (`http/routes.ts`). The service writes
+ * the OpenAPI description and the API reference from that table.
  */
 import { ATTRIBUTE_NAMES } from "../catalogue/fields.ts";
 import { TRIGGERS } from "../webhooks/trigger.ts";
@@ -17,28 +17,29 @@ export interface Parameter {
   schema?: Readonly<Record<string, unknown>>;
 }
 
-/** How a request reaches an endpoint. */
-export interface Address {
+/** Which requests an endpoint accepts: method, path and key. */
+export interface EndpointAddress {
   method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Segments; `:name` is a parameter, described in `PATH_PARAMETERS`. */
+  /** A segment `:name` is a parameter, described in `PATH_PARAMETERS`. */
   path: string;
-  /** Whose key it requires. */
+  /** Whose key a request needs. */
   access: "seller" | "operator" | "metrics" | "public";
-  /** The scope that a seller's key needs, on routes for sellers. */
+  /** The scope that a seller's key needs; only for routes of sellers. */
   scope?: NeededScope;
 }
 
 export interface Documentation {
-  /** The `operationId`, which generated clients use as a function's name. */
+  /** The `operationId`, which generated clients use as the function name. */
   operation: string;
   title: string;
   /** Markdown. */
   about: string;
   /**
-   * Parameters in the query and headers; other query parameters are refused.
+   * Parameters in the query and headers. The service refuses any other query
+   * parameter.
    */
   parameters?: readonly Parameter[];
-  /** Root element of the document that is sent, and an example. */
+  /** The document in the request body. */
   sends?: {
     root:
       | "products"
@@ -52,36 +53,36 @@ export interface Documentation {
       | "reasons"
       | "categories"
       | "trigger";
-    /** Its name in `DOCUMENTS`, if the root element has another name. */
+    /** The document's name in `DOCUMENTS`, if that is not `root`. */
     document?: "attributes";
     example: string;
   };
-  /** Whether the body is an image. */
+  /** Whether the request body is an image. */
   sendsImage?: true;
-  /** Kinds of XML answers, or one media type; null for a 204. */
+  /** Names in `ANSWERS`, or one media type; null for a 204. */
   answers: readonly AnswerName[] | { type: string } | null;
-  /** The events of a stream, if the answer can be one. */
+  /** Describes the events, if the answer can be an event stream. */
   streams?: string;
   /**
-   * A health probe: it also answers 503, and shows details to the operator's
-   * key.
+   * Whether the endpoint is a health probe, which also answers 503, and shows
+   * details to the operator's key.
    */
   isProbe?: true;
-  /** Replaces the examples of the answer kinds. */
+  /** The example of the answer, instead of that in `ANSWER_EXAMPLES`. */
   example?: string;
-  /** Errors that do not follow from the rest; see `errorsOf`. */
+  /** Errors that `errorsOf` cannot derive from the other columns. */
   errors?: readonly ErrorCode[];
-  /** Those of `errors` whose status is 409 here. */
+  /** Codes in `errors` that this endpoint answers with status 409. */
   conflicts?: readonly ErrorCode[];
 }
 
-/** The media types of an answer; an XML answer is also available as JSON. */
+/** The media types of an answer. An XML answer is also available as JSON. */
 export function mediaTypes({ type }: { type: string }): readonly string[] {
   return type === "text/xml" ? ["application/json", type] : [type];
 }
 
 /** A documented row of the table of routes. */
-export type Endpoint = Address & Documentation;
+export type Endpoint = EndpointAddress & Documentation;
 
 interface PathParameter {
   about: string;
@@ -104,7 +105,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   },
   attribute: { about: "the attribute", words: ATTRIBUTE_NAMES },
   value: {
-    about: "the new value; an empty one clears the attribute",
+    about: "the new value; an empty value clears the attribute",
     mayBeEmpty: true,
   },
   seller: { about: "a seller's name or id; percent-encode special characters" },
@@ -127,7 +128,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   version: { about: "a hash of the files of the page" },
 };
 
-/** Whether the request can be repeated safely under an Idempotency-Key. */
+/** Whether the endpoint accepts an Idempotency-Key. */
 export function takesIdempotencyKey(
   { parameters = [] }: Pick<Documentation, "parameters">,
 ): boolean {
@@ -135,8 +136,8 @@ export function takesIdempotencyKey(
 }
 
 /**
- * The errors of an endpoint: its own, and those that follow from its access, its
- * path, its parameters, and the document that it takes.
+ * The errors of an endpoint: its own, and those that follow from its access,
+ * path, parameters and request body.
  */
 export function errorsOf(
   endpoint: Endpoint,

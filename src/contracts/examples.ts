@@ -1,4 +1,4 @@
-/** Example documents and answers of the documentation; tests validate all. */
+/** Examples of documents and answers in the handbook; tests validate each. */
 import { QUEUE_NAMES, QUEUES } from "../jobs/queues.ts";
 import { SELLER_LIMITS } from "../sellers/limits.ts";
 import { eventBody, eventInXml } from "../webhooks/event.ts";
@@ -48,7 +48,7 @@ const FORMER_EXAMPLE =
   '<former><title>Mug</title><price currency="SEK">159</price>' +
   "<quantity>3</quantity><gtin>4006381333931</gtin></former>";
 
-/** The body of a delivery. */
+/** The body of a delivery, with the trigger's example as data. */
 export function deliveredExample(
   { trigger, example }: Pick<TriggerMeaning, "trigger" | "example">,
 ): Uint8Array {
@@ -147,7 +147,7 @@ export const CONTACT_EXAMPLE = `<contact>
   <email>safety@kockums.example</email>
 </contact>`;
 
-const RIGHTS = `<scopes><scope>products</scope></scopes>
+const KEY_RIGHTS = `<scopes><scope>products</scope></scopes>
 <networks><network>192.0.2.0/28</network></networks>
 <expires_at>2027-12-01T08:00:00.000Z</expires_at>`;
 
@@ -174,8 +174,8 @@ function service(...content: string[]): string {
   ].join("\n");
 }
 
-function product(seller = "", more = ""): string {
-  return `<product${seller} created_at="${AT}" updated_at="${AT}">
+function product(ownerAttributes = "", moreElements = ""): string {
+  return `<product${ownerAttributes} created_at="${AT}" updated_at="${AT}">
   <id>${PRODUCT_ID}</id>
   <sku>MUG-1</sku>
   <title>Mug, enamelled</title>
@@ -187,13 +187,15 @@ function product(seller = "", more = ""): string {
   <images>
     <image alt="front" status="stored" href="/images/8e/${SHA256}.png" type="image/png" width="640" height="480">https://cdn.example/mug.png</image>
   </images>
-  <lowest_price days="30" currency="SEK">159</lowest_price>${more}
+  <lowest_price days="30" currency="SEK">159</lowest_price>${moreElements}
 </product>`;
 }
 
-const MADE_BY = `<key><key_id>${PRODUCT_ID}</key_id><label>ERP</label></key>`;
+const SENDING_KEY =
+  `<key><key_id>${PRODUCT_ID}</key_id><label>ERP</label></key>`;
 
-function counters(total: string, refused = ""): string {
+/** The elements of a transaction before its results. */
+function transactionProgress(total: string, refused = ""): string {
   return `<transaction_id>${ID}</transaction_id>
   <status>completed_with_errors</status>
   <created_at>${AT}</created_at>
@@ -202,7 +204,7 @@ function counters(total: string, refused = ""): string {
   <products>${total}<created>1</created><updated>0</updated><unchanged>0</unchanged>${refused}</products>
   <images><total>1</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>1</failed></images>
   <undone_by>01a1f8b9-1f02-7000-9a61-52f0c1d2e3a4</undone_by>
-  ${MADE_BY}`;
+  ${SENDING_KEY}`;
 }
 
 function importRecord(problems: string): string {
@@ -215,7 +217,7 @@ function importRecord(problems: string): string {
   <progress>100</progress>
   <products><total>5000</total><created>4999</created><updated>0</updated><unchanged>0</unchanged><refused>1</refused></products>
   <images><total>0</total><pending>0</pending><stored>0</stored><reused>0</reused><failed>0</failed></images>
-  ${MADE_BY}${problems === "" ? "" : `\n  ${problems}`}
+  ${SENDING_KEY}${problems === "" ? "" : `\n  ${problems}`}
 </import>`;
 }
 
@@ -247,13 +249,13 @@ ${LIMITS}
 <last_upload_at>${AT}</last_upload_at>
 <last_used_at>2026-11-20T11:13:00.000Z</last_used_at>`;
 
-const OWNER = `seller="acme" seller_id="${ID}"`;
+const OWNER_ATTRIBUTES = `seller="acme" seller_id="${ID}"`;
 
 const FEED = service(
   `<products>
 ${
     indented(product(
-      ` ${OWNER}`,
+      ` ${OWNER_ATTRIBUTES}`,
       `
   <manufacturer name="kockums">
 ${indented(CONTACT_EXAMPLE.split("\n").slice(1, -1).join("\n"))}
@@ -261,7 +263,7 @@ ${indented(CONTACT_EXAMPLE.split("\n").slice(1, -1).join("\n"))}
   </manufacturer>`,
     ))
   }
-  <product ${OWNER} deleted_at="${AT}">
+  <product ${OWNER_ATTRIBUTES} deleted_at="${AT}">
     <id>${DELETED_ID}</id>
     <sku>MUG-9</sku>
   </product>
@@ -283,7 +285,7 @@ const CONTACT = CONTACT_EXAMPLE.replace(
   <updated_at>${AT}</updated_at>`,
 );
 
-/** One for each kind of answer. */
+/** An example of each answer. */
 export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   error: service(`<error>
   <code>record_invalid</code>
@@ -327,7 +329,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
   </details>
 </dry_run>`),
   transaction: service(`<transaction>
-  ${counters("<total>2</total>", "<refused>1</refused>")}
+  ${transactionProgress("<total>2</total>", "<refused>1</refused>")}
   <results>
     <product>
       <id>${PRODUCT_ID}</id><sku>MUG-1</sku><result>created</result>
@@ -353,7 +355,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<AnswerName, string>> = {
 </transaction>`),
   transactions: service(
     `<transactions>\n  <transaction>\n${
-      indented(`  ${counters("<total>1</total>")}`)
+      indented(`  ${transactionProgress("<total>1</total>")}`)
     }\n  </transaction>\n</transactions>`,
     `<next>${ID}</next>`,
   ),
@@ -458,7 +460,7 @@ ${indented(importRecord(""))}
   reviews: service(
     `<reviews>\n${
       indented(product(
-        ` ${OWNER}`,
+        ` ${OWNER_ATTRIBUTES}`,
         `
   <review><state>pending</state><at>${AT}</at></review>
   <changed_at>${AT}</changed_at>
@@ -501,7 +503,7 @@ ${indented(SELLER)}
   <key_id>${PRODUCT_ID}</key_id>
   <label>ERP</label>
   <api_key>sk_T2xkIHNlY3JldHMgYXJlIG5vIHNlY3JldHMuLi4uLi4</api_key>
-${indented(RIGHTS)}
+${indented(KEY_RIGHTS)}
 </key>`),
   keys: service(`<keys>
   <key>
@@ -511,7 +513,7 @@ ${indented(RIGHTS)}
     <created_at>${AT}</created_at>
     <last_used_at>2026-11-20T11:13:00.000Z</last_used_at>
     <revoked_at/>
-${indented(indented(RIGHTS))}
+${indented(indented(KEY_RIGHTS))}
   </key>
 </keys>`),
   refusals: service(

@@ -73,7 +73,7 @@ function textSchema(form: TextForm): Json {
   }
 }
 
-/** The schema of a text; null stands for the empty text. */
+/** The schema of a text. If the text may be empty, null stands for that. */
 function contentSchema(form: TextForm): Json {
   const schema = textSchema(form);
   if (!form.empty) return schema;
@@ -85,13 +85,14 @@ function contentSchema(form: TextForm): Json {
 }
 
 /**
- * The schema of a text with optional XML attributes. Usually it is the schema
- * of the text alone, because answers have only the text, and a generated client
- * can send back what it has read. The description says that an object is
- * accepted, too.
+ * The schema of a text with optional XML attributes. Answers contain only the
+ * text, so this is usually the schema of the text, and a generated client can
+ * send back what it has read. The description says that an object is accepted,
+ * too.
+ *
  * If an attribute can be sent without the text, the schema is a union of the
- * text and one object with all attributes. There is only one object, because
- * generators take the first schema that fits.
+ * text and one object with all attributes. The union has only one object,
+ * because generators take the first schema that fits.
  */
 function plainSchema(
   form: TextForm,
@@ -120,25 +121,36 @@ function plainSchema(
   return { anyOf: [text, object] };
 }
 
-/** Schemas of JSON; those of XML are in the XSD. */
+/**
+ * The shared schemas and responses of the description. The schemas are those of
+ * JSON; the XSD has those of XML.
+ */
 class Components {
   readonly schemas: Record<string, Json> = {};
   readonly responses: Record<string, Json> = {};
-  readonly #names = new Map<string, string>();
+  /** The names in `responses`, by the response as JSON text. */
+  readonly #responseNames = new Map<string, string>();
 
-  /** Shares a response; if another response has its name, the name gets a number. */
+  /**
+   * Adds a response, unless it is there, and returns a reference to it. If
+   * another response has this name, the new name ends in a number.
+   */
   response(name: string, response: Json): Json {
     const text = JSON.stringify(response);
-    const known = this.#names.get(text);
-    if (known !== undefined) return { $ref: `#/components/responses/${known}` };
-    let free = name;
-    for (let n = 2; free in this.responses; n++) free = `${name}_${n}`;
-    this.#names.set(text, free);
-    this.responses[free] = response;
-    return { $ref: `#/components/responses/${free}` };
+    const existing = this.#responseNames.get(text);
+    const unique = existing ?? this.#uniqueName(name);
+    this.#responseNames.set(text, unique);
+    this.responses[unique] = response;
+    return { $ref: `#/components/responses/${unique}` };
   }
 
-  /** `name`: the element's name. */
+  #uniqueName(name: string): string {
+    let unique = name;
+    for (let n = 2; unique in this.responses; n++) unique = `${name}_${n}`;
+    return unique;
+  }
+
+  /** The schema of an element, or a reference to it. `name` is the element's. */
   shape(shape: Shape, name = ""): Json {
     const { type } = shape;
     if (type === undefined) return this.#schemaOf(shape, name);
@@ -168,8 +180,8 @@ class Components {
       };
       if (attribute.required) required.push(name);
     }
-    // Only the description says that null is accepted. If the type said it,
-    // generators would rename the class.
+    // Only the description says that null is accepted. With null among the
+    // types, generators would rename the class.
     const isNullable = isText(content) ? content.empty : shape.empty;
     const object = {
       type: "object",
@@ -181,8 +193,8 @@ class Components {
   }
 
   /**
-   * Adds elements as members, including those that stand beside the items of a
-   * list.
+   * Adds a member for each element. A list becomes an array; the other elements
+   * inside the list's element become members next to the array.
    */
   #members(
     children: readonly Child[],
@@ -222,7 +234,7 @@ class Components {
 
 /**
  * A document in both formats. JSON comes first, because generators use the
- * first format; the schema of XML is the XSD.
+ * first format. XML has no schema here, but in the XSD.
  */
 function inBothFormats(schema: Json, json: Json, xml: Json): Json {
   return {
@@ -232,33 +244,33 @@ function inBothFormats(schema: Json, json: Json, xml: Json): Json {
 }
 
 /**
- * The shape of a request's document in JSON: its members, or the list under the
- * name of its root.
+ * The shape of a request body in JSON: an object with the members of the root
+ * element or, for a list, with the list as its only member.
  */
 function sentShape(root: string, shape: Shape): Shape {
   return listedIn(shape) === null ? shape : { content: [one(root, shape)] };
 }
 
-/** An XML document of a shape as JSON. */
+/** Converts an XML document of this shape to JSON. */
 export function asJson(xml: string, shape: Shape): unknown {
   const instance = valueFromXml(encoder.encode(xml), shape);
   return JSON.parse(jsonWriter(shape)(instance as XmlValue));
 }
 
 function parameter(
-  { name, about, schema, required, ...place }: Parameter,
+  { name, about, schema, required, in: location = "query" }: Parameter,
 ): Json {
   return {
     name,
-    in: place.in ?? "query",
+    in: location,
     description: about,
     ...(required && { required }),
     schema: schema ?? { type: "string" },
   };
 }
 
-/** Names of the segments of a path that are parameters. */
-export function pathNames(path: string): string[] {
+/** The names of the parameters in a path. */
+export function pathParameterNames(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
 }
 
@@ -289,14 +301,14 @@ const HEADERS: Readonly<Record<string, Json>> = {
   ),
   "RateLimit-Policy": textHeader(
     "the limits by name (draft-ietf-httpapi-ratelimit-headers-11): q is " +
-      "the number of requests, w the window in seconds",
+      "the number of requests in a window, w the window in seconds",
   ),
   "RateLimit": textHeader(
     "what is left of each limit (same draft): r is the number of remaining " +
-      "requests, t the seconds until all of q are available again",
+      "requests, t the seconds until r is q again",
   ),
   "Retry-After": numberHeader(
-    "seconds to wait before the same request is sent again",
+    "seconds to wait before sending the same request again",
   ),
   "Idempotent-Replayed": textHeader(
     "true: the answer to an earlier request with the same Idempotency-Key",
@@ -311,15 +323,16 @@ function numberHeader(description: string): Json {
   return { description, schema: { type: "integer" } };
 }
 
-/** Headers of an answer, by reference. */
+/** References to the headers of an answer. */
 function headers(
   { access }: Pick<Endpoint, "access">,
   ...more: string[]
 ): Json {
-  const quota = Object.keys(HEADERS).filter((name) => /^RateLimit/.test(name));
+  const rateLimits = Object.keys(HEADERS)
+    .filter((name) => /^RateLimit/.test(name));
   const names = [
     "X-Request-Id",
-    ...(access === "seller" ? quota : []),
+    ...(access === "seller" ? rateLimits : []),
     ...more,
   ];
   return Object.fromEntries(
@@ -327,7 +340,7 @@ function headers(
   );
 }
 
-/** Headers of a 200. */
+/** References to the headers of a successful answer. */
 function answerHeaders(endpoint: Endpoint): Json {
   const more = takesIdempotencyKey(endpoint) ? ["Idempotent-Replayed"] : [];
   return headers(endpoint, ...more);
@@ -342,8 +355,8 @@ function successes(endpoint: Endpoint, components: Components): Json {
   }
   if ("type" in answers) {
     const content = Object.fromEntries(
-      // These answers repeat products as their seller sent them. In JSON, such a
-      // product may be any object, so it has no schema.
+      // These answers contain products as the seller sent them. In JSON, such a
+      // product may be any object, so there is no schema.
       mediaTypes(answers).map((type) => [type, {
         schema: { type: type === JSON_TYPE ? "object" : "string" },
       }]),
@@ -377,8 +390,9 @@ function successes(endpoint: Endpoint, components: Components): Json {
 }
 
 /**
- * Merges several answers into one object with optional members: from an
- * `anyOf`, generators would take the first schema that fits.
+ * The schema of an answer. Several answers become one object with optional
+ * members, because of an `anyOf` generators would take the first schema that
+ * fits.
  */
 function answerSchema(
   names: readonly AnswerName[],
@@ -392,7 +406,7 @@ function answerSchema(
   });
 }
 
-/** The member `examples`, if there are any. */
+/** An object with the member `examples`, or an empty one without names. */
 function examples<N extends string>(
   names: readonly N[],
   valueOf: (name: N) => unknown,
@@ -420,16 +434,16 @@ function failures(endpoint: Endpoint, components: Components): Json {
   );
 }
 
-/** The response of a status with these codes of errors. */
+/** The response with this status, for errors with these codes. */
 function failure(
   endpoint: Endpoint,
   status: number,
   codes: readonly string[],
   components: Components,
 ): Json {
-  const isHealth = status === 503 && endpoint.isProbe;
-  const answers: AnswerName[] = isHealth ? ["health", "error"] : ["error"];
-  const shown = status === EXAMPLE_STATUS ? ["error"] : [];
+  const hasHealth = status === 503 && endpoint.isProbe;
+  const answers: AnswerName[] = hasHealth ? ["health", "error"] : ["error"];
+  const exampleNames = status === EXAMPLE_STATUS ? ["error"] : [];
   const { error } = ANSWER_EXAMPLES;
   return {
     description: codes.join(", "),
@@ -439,16 +453,16 @@ function failure(
     ),
     content: inBothFormats(
       answerSchema(answers, components),
-      examples(shown, () => asJson(error, { content: ANSWERS.error })),
-      examples(shown, () => error),
+      examples(exampleNames, () => asJson(error, { content: ANSWERS.error })),
+      examples(exampleNames, () => error),
     ),
   };
 }
 
-/** The status of the example of an error. */
+/** The only status whose response has an example. */
 const EXAMPLE_STATUS = 422;
 
-/** Statuses whose answers have a Retry-After. */
+/** Statuses whose answers have the header Retry-After. */
 const RETRY_AFTER_STATUSES = [409, 429, 503];
 
 /** The requests that the service makes: a webhook for each trigger. */
@@ -460,10 +474,10 @@ function webhooks(
   return Object.fromEntries(meanings.map((meaning) => [meaning.trigger, {
     post: {
       operationId: `on_${meaning.trigger}`,
-      summary: `An event ${meaning.trigger}`,
+      summary: `Delivery of ${meaning.trigger}`,
       description:
-        `${meaning.about}\n\nSigned as in Standard Webhooks. Answer with ` +
-        `any 2xx.`,
+        `${meaning.about}\n\nThe request is signed as Standard Webhooks ` +
+        `requires. Answer with any 2xx.`,
       tags: ["webhooks"],
       security: [],
       parameters: ["webhook-id", "webhook-timestamp", "webhook-signature"]
@@ -471,7 +485,7 @@ function webhooks(
           name,
           in: "header",
           required: true,
-          description: SIGNATURE[name],
+          description: SIGNATURE_HEADERS[name],
           schema: { type: "string" },
         })),
       requestBody: {
@@ -493,14 +507,15 @@ function webhooks(
   }]));
 }
 
-const SIGNATURE: Readonly<Record<string, string>> = {
+const SIGNATURE_HEADERS: Readonly<Record<string, string>> = {
   "webhook-id": "the event's id; the same in every attempt",
   "webhook-timestamp": "the time of this attempt, in Unix seconds",
   "webhook-signature":
-    "v1, and the HMAC-SHA256 of id.timestamp.body, for each valid secret",
+    "for each valid secret: `v1,` and the HMAC-SHA256 of id.timestamp.body " +
+    "in Base64; separated by spaces",
 };
 
-/** The body of an image: its bytes, of any declared type. */
+/** The request body of an image upload, which may declare any image type. */
 const IMAGE_BODY = {
   required: true,
   content: Object.fromEntries(
@@ -510,9 +525,9 @@ const IMAGE_BODY = {
 
 function operation(endpoint: Endpoint, components: Components): Json {
   const { path, access, sends, parameters = [] } = endpoint;
-  const sent = sends && DOCUMENTS[sends.document ?? sends.root];
-  const all = [
-    ...pathNames(path).map(pathParameter),
+  const sentDocument = sends && DOCUMENTS[sends.document ?? sends.root];
+  const allParameters = [
+    ...pathParameterNames(path).map(pathParameter),
     ...parameters.map(parameter),
   ];
   return {
@@ -521,12 +536,12 @@ function operation(endpoint: Endpoint, components: Components): Json {
     description: endpoint.about,
     tags: [access],
     security: securityOf(endpoint),
-    ...(all.length > 0 && { parameters: all }),
+    ...(allParameters.length > 0 && { parameters: allParameters }),
     ...(endpoint.sendsImage && { requestBody: IMAGE_BODY }),
-    ...(sends && sent && {
+    ...(sends && sentDocument && {
       requestBody: {
         required: true,
-        content: sentContent(sends, sent, components),
+        content: sentContent(sends, sentDocument, components),
       },
     }),
     responses: {
@@ -541,9 +556,9 @@ function sentContent(
   shape: Shape,
   components: Components,
 ): Json {
-  const written = jsonWriter({ content: [one(root, shape)] });
+  const write = jsonWriter({ content: [one(root, shape)] });
   const instance = valueFromXml(encoder.encode(example), shape);
-  const json = JSON.parse(written({ [root]: instance } as XmlNode));
+  const json = JSON.parse(write({ [root]: instance } as XmlNode));
   return inBothFormats(
     components.shape(sentShape(root, shape)),
     examples(["example"], () => listedIn(shape) === null ? json[root] : json),
@@ -552,8 +567,8 @@ function sentContent(
 }
 
 /**
- * The keys that an endpoint accepts. A seller's key needs one of the scopes
- * that allow the request.
+ * The keys that an endpoint accepts; a seller's key with any of the scopes that
+ * allow the request.
  */
 function securityOf(
   { access, scope, method, isProbe }: Endpoint,
@@ -569,16 +584,16 @@ const SECURITY: Readonly<Record<string, readonly Json[]>> = {
   public: [],
 };
 
-function keyScheme(whose: string): Json {
+function keyScheme(description: string): Json {
   return {
     type: "apiKey",
     in: "header",
     name: "X-Service-Auth",
-    description: `${whose} key`,
+    description,
   };
 }
 
-/** The description as JSON. */
+/** Writes the OpenAPI description as JSON. */
 export function openApi(
   endpoints: readonly Endpoint[],
   version: string,
@@ -602,7 +617,7 @@ export function openApi(
       contact: { name: "The operator of the marketplace" },
       description:
         "The schemas describe JSON. Without Content-Type and Accept: " +
-        "application/json, requests and answers are XML; its schemas are at " +
+        "application/json, requests and answers are XML. The XML schemas are " +
         "/seller_api/schemas/products-1.1.xsd, attributes-1.1.xsd and " +
         "responses-1.1.xsd.",
     },
@@ -612,26 +627,29 @@ export function openApi(
       {
         name: "operator",
         description:
-          "With an operator key. The operator can also send every GET of a " +
-          "seller, below /operator_api/sellers/{seller}, as in " +
-          "/operator_api/sellers/acme/seller_api/products. These requests " +
-          "are recorded in the audit log.",
+          "Requires an operator key. Every GET request of a seller is also " +
+          "available to the operator, below /operator_api/sellers/{seller}, " +
+          "as in /operator_api/sellers/acme/seller_api/products. The audit " +
+          "log records these requests.",
       },
       {
         name: "metrics",
         description:
-          "Requires the key of SELLER_METRICS_KEY, or an operator's key.",
+          "Requires the key of SELLER_METRICS_KEY, or an operator key.",
       },
       { name: "public", description: "Requires no key." },
-      { name: "webhooks", description: "What the service sends to sellers." },
+      {
+        name: "webhooks",
+        description: "Requests from the service to sellers.",
+      },
     ],
     paths,
     webhooks: webhooks(components, meanings),
     components: {
       headers: HEADERS,
       securitySchemes: {
-        seller: keyScheme("a seller's"),
-        operator: keyScheme("the operator's"),
+        seller: keyScheme("a seller's key"),
+        operator: keyScheme("an operator key"),
         metrics: {
           type: "http",
           scheme: "bearer",

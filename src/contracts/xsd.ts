@@ -1,6 +1,6 @@
 /**
- * Writes XML Schema 1.0. The schema of uploads refuses nothing that the service
- * accepts.
+ * Writes the schemas in XML Schema 1.0. The schemas of uploads accept every
+ * document that the service accepts.
  */
 import { ANSWERS } from "./answers.ts";
 import { DOCUMENTS } from "./documents.ts";
@@ -12,10 +12,10 @@ import {
   type TextForm,
 } from "../xml/shapes.ts";
 
-/** `<xs:NAME ATTRIBUTES>` around `inner`, or an empty element. */
-function tag(name: string, attributes: string, ...inner: string[]): string {
+/** `<xs:NAME ATTRIBUTES>` with this content, or an empty element. */
+function tag(name: string, attributes: string, ...content: string[]): string {
   const start = `<xs:${name}${attributes === "" ? "" : ` ${attributes}`}`;
-  const lines = inner.filter((part) => part !== "").join("\n");
+  const lines = content.filter((text) => text !== "").join("\n");
   if (lines === "") return `${start}/>`;
   return `${start}>\n${lines.replace(/^/gm, "  ")}\n</xs:${name}>`;
 }
@@ -23,17 +23,17 @@ function tag(name: string, attributes: string, ...inner: string[]): string {
 type Facet = [name: string, value: string | number];
 
 function restriction(base: string, ...facets: Facet[]): string {
-  const written = facets.map(([facet, value]) =>
-    tag(facet, `value="${escaped(`${value}`)}"`)
+  const facetTags = facets.map(([name, value]) =>
+    tag(name, `value="${escaped(`${value}`)}"`)
   );
-  return tag("restriction", `base="xs:${base}"`, ...written);
+  return tag("restriction", `base="xs:${base}"`, ...facetTags);
 }
 
 const UUID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 const DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
 const TIME = `${DATE}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z`;
 
-/** The type of a text; `xs:token` ignores white space at both ends. */
+/** Restricts a text. `xs:token` ignores white space at both ends. */
 function textRestriction(form: TextForm): string {
   switch (form.kind) {
     case "line":
@@ -84,19 +84,19 @@ function textRestriction(form: TextForm): string {
   }
 }
 
-/** A simple type, with a name where one is given. */
+/** The simple type of a text; anonymous without a name. */
 function simpleType(form: TextForm, name = ""): string {
-  const head = name === "" ? "" : `name="${name}"`;
-  const filled = textRestriction(form);
+  const attribute = name === "" ? "" : `name="${name}"`;
+  const text = textRestriction(form);
   if (!form.empty || form.kind === "text" || form.kind === "string") {
-    return tag("simpleType", head, filled);
+    return tag("simpleType", attribute, text);
   }
   const empty = tag("simpleType", "", restriction("token", ["length", 0]));
-  const union = tag("union", "", tag("simpleType", "", filled), empty);
-  return tag("simpleType", head, union);
+  const union = tag("union", "", tag("simpleType", "", text), empty);
+  return tag("simpleType", attribute, union);
 }
 
-/** Unknown elements, attributes and text. */
+/** A type that allows any elements, attributes and text. */
 function anyType(name: string): string {
   const any = 'minOccurs="0" maxOccurs="unbounded" processContents="skip"';
   const sequence = tag("sequence", "", tag("any", any));
@@ -105,12 +105,13 @@ function anyType(name: string): string {
 }
 
 /** Xerces refuses schemas with a higher maxOccurs. */
-const MOST_OCCURS = 5_000;
+const LARGEST_MAX_OCCURS = 5_000;
 
-function occurs({ min, max }: Child): string {
-  const least = min === 1 ? "" : ` minOccurs="${min}"`;
-  if (max === 1) return least;
-  return `${least} maxOccurs="${max > MOST_OCCURS ? "unbounded" : max}"`;
+function occurrence({ min, max }: Child): string {
+  const minOccurs = min === 1 ? "" : ` minOccurs="${min}"`;
+  if (max === 1) return minOccurs;
+  const limit = max > LARGEST_MAX_OCCURS ? "unbounded" : max;
+  return `${minOccurs} maxOccurs="${limit}"`;
 }
 
 function documentation(about: string | undefined): string {
@@ -136,29 +137,34 @@ class Schema {
 
   element(child: Child): string {
     const { shape, name } = child;
-    const head = `name="${name}"${occurs(child)}`;
+    const attributes = `name="${name}"${occurrence(child)}`;
     const about = documentation(child.about);
     if (shape.type === undefined) {
-      return tag("element", head, about, this.#type(shape));
+      return tag("element", attributes, about, this.#type(shape));
     }
     if (!this.#types.has(shape.type)) {
-      // Reserves the type's place, before the types inside it.
+      // Inserted first, because #type inserts the types of inner elements.
       this.#types.set(shape.type, "");
       this.#types.set(shape.type, this.#type(shape));
     }
-    return tag("element", `${head} type="${shape.type}"`, about);
+    return tag("element", `${attributes} type="${shape.type}"`, about);
   }
 
-  /** Elements in a `sequence`, in any order (`all`) or one of them (`choice`). */
-  group(kind: string, head: string, children: readonly Child[]): string {
-    return tag(kind, head, ...children.map((child) => this.element(child)));
+  /** Elements in a fixed order (`sequence`) or in any order (`all`). */
+  group(
+    kind: "sequence" | "all",
+    attributes: string,
+    children: readonly Child[],
+  ): string {
+    const elements = children.map((child) => this.element(child));
+    return tag(kind, attributes, ...elements);
   }
 
   document(about: string, root: string): string {
-    const head = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
-    const parts = [documentation(about), root, ...this.#types.values()];
+    const namespace = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
+    const content = [documentation(about), root, ...this.#types.values()];
     return '<?xml version="1.0" encoding="UTF-8"?>\n' +
-      tag("schema", head, ...parts) + "\n";
+      tag("schema", namespace, ...content) + "\n";
   }
 
   #type(shape: Shape): string {
@@ -178,7 +184,7 @@ class Schema {
     return tag("complexType", name + mixed, group, ...attributeTags);
   }
 
-  /** Text with attributes extends a type, which must have a name. */
+  /** Text with attributes: an extension of a type, which must have a name. */
   #textWith(form: TextForm, attributeTags: readonly string[]): string {
     const { kind, ...rest } = form;
     const name = [kind, ...Object.values(rest)].join("_");
@@ -204,8 +210,8 @@ function documentSchema(about: string, shape: Shape): string {
   const root = schema.element({ name: "products", shape, min: 1, max: 1 });
   return schema.document(
     `${about}. Elements of a product may come in any order. ` +
-      "An element that is left out keeps its value; an empty one clears it. " +
-      "White space around a value is ignored.",
+      "A field whose element is left out keeps its value; an empty element " +
+      "clears the field. White space around a value is ignored.",
     root,
   );
 }
@@ -223,21 +229,21 @@ export function responsesSchema(): string {
 }
 
 /**
- * The content of `<service>`: one type for each possible first element, because
- * a validator chooses the type by that element.
+ * The alternatives for the content of `<service>`. Answers with the same first
+ * element are merged, because a validator chooses by the first element.
  */
 function answerGroups(): Child[][] {
   const groups = new Map<string, Child[]>();
   for (const children of Object.values<readonly Child[]>(ANSWERS)) {
     const { name } = children[0];
-    const earlier = groups.get(name);
-    if (earlier === undefined) {
+    const group = groups.get(name);
+    if (group === undefined) {
       groups.set(name, [...children]);
       continue;
     }
     for (const child of children.slice(1)) {
-      const isKnown = earlier.some(({ name }) => name === child.name);
-      if (!isKnown) earlier.push({ ...child, min: 0 });
+      const isInGroup = group.some(({ name }) => name === child.name);
+      if (!isInGroup) group.push({ ...child, min: 0 });
     }
   }
   return [...groups.values()];

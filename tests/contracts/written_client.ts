@@ -13,7 +13,7 @@ import {
   PATH_PARAMETERS,
   takesIdempotencyKey,
 } from "../../src/contracts/endpoint.ts";
-import { pathNames } from "../../src/contracts/openapi.ts";
+import { pathParameterNames } from "../../src/contracts/openapi.ts";
 import {
   type Attribute,
   type Child,
@@ -245,7 +245,7 @@ interface Property {
 
 function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
   const { path, sends, sendsImage, parameters = [] } = endpoint;
-  const inPath = pathNames(path).map((name) => {
+  const inPath = pathParameterNames(path).map((name) => {
     const { about, words } = PATH_PARAMETERS[name];
     return property(name, about, words ? union(words) : "string", true);
   });
@@ -404,7 +404,8 @@ function row(name: string, endpoint: Endpoint): string {
     parameters = [],
   } = endpoint;
   const list = pagesOf(endpoint);
-  const takesNone = pathNames(path).length === 0 && sends === undefined &&
+  const takesNone = pathParameterNames(path).length === 0 &&
+    sends === undefined &&
     !sendsImage && !parameters.some((one) => one.in !== "header");
   return `${name}: { ${takesNone ? "inputless: true, " : ""}${
     method === "GET" ? "" : `method: "${method}", `

@@ -29,7 +29,10 @@ import {
   errorForm,
   jsonForm,
 } from "../../contracts/answer_form.ts";
-import type { Address, Documentation } from "../../contracts/endpoint.ts";
+import type {
+  Documentation,
+  EndpointAddress,
+} from "../../contracts/endpoint.ts";
 import { heavySteps } from "../../lib/wait_list.ts";
 import { prefersJson } from "./negotiation.ts";
 import { type BodySender, bytesOf, type EncodedBody } from "./sending.ts";
@@ -91,8 +94,9 @@ export class Exchange implements Disposable {
   query = NO_QUERY;
   /** Named path segments, percent-decoded. */
   params: Readonly<Record<string, string>> = {};
-  route: Address & Needs & { documentation: Documentation | null } | null =
-    null;
+  route:
+    | EndpointAddress & Needs & { documentation: Documentation | null }
+    | null = null;
   /** The owner of the key; null until that is known, and on other routes. */
   owner: KeyOwner | null = null;
   /** The operator who owns the key; null for another key. */

@@ -1,6 +1,9 @@
 /** The rows of the table of endpoints. */
 import type { Answer, AnswerName } from "../../contracts/answers.ts";
-import type { Address, Documentation } from "../../contracts/endpoint.ts";
+import type {
+  Documentation,
+  EndpointAddress,
+} from "../../contracts/endpoint.ts";
 import type { NeededScope } from "../../sellers/scopes.ts";
 import type { Exchange, Needs } from "./exchange.ts";
 import type { Streamed } from "./sending.ts";
@@ -28,7 +31,7 @@ export interface Endpoint extends Needs {
 }
 
 /** An endpoint and its address. */
-export type Route = Address & Endpoint;
+export type Route = EndpointAddress & Endpoint;
 
 /** The answers of the handler are of the documented kinds, `A`. */
 type Documented<A extends AnswerName> =
@@ -46,11 +49,11 @@ export function endpoint<A extends AnswerName = never>(
 }
 
 /** A method and a path. */
-type Request = `${Address["method"]} /${string}`;
+type Request = `${EndpointAddress["method"]} /${string}`;
 
 /** The routes of a table, whose keys are methods and paths below `base`. */
 export function routes(
-  access: Exclude<Address["access"], "seller">,
+  access: Exclude<EndpointAddress["access"], "seller">,
   base: string,
   table: Readonly<Record<Request, Endpoint>>,
 ): Route[] {
@@ -85,6 +88,9 @@ export function operatorViewsOf(sellers: readonly Route[]): Route[] {
 }
 
 function addressOf(base: string, request: string) {
-  const [method, path] = request.split(" ") as [Address["method"], string];
+  const [method, path] = request.split(" ") as [
+    EndpointAddress["method"],
+    string,
+  ];
   return { method, path: base + path };
 }
