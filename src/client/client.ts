@@ -14,38 +14,39 @@ import {
 import type { Operation } from "./operation.ts";
 import type { Import, Result, Transaction } from "./types.ts";
 
-/** What identifies an upload, such as its answer. */
+/** An object with the id of an upload, such as the answer to the upload. */
 export interface UploadId {
   transaction_id: string;
 }
 
-/** What identifies an import, such as its answer. */
+/** An object with the id of an import, such as the answer to the import. */
 export interface ImportId {
   import_id: string;
 }
 
-/** Methods that need several requests. */
+/** Methods for uploads that send several requests. */
 interface UploadMethods {
   /**
-   * The transaction with its results once it is final. Throws like every
-   * operation, and `LimitError` after `Limits.followFor`.
+   * Waits until the transaction is final, and returns it with its results.
+   * Throws the errors of every operation, and `LimitError` after
+   * `Limits.followFor`.
    */
   waitFor(upload: UploadId, options?: CallOptions): Promise<Transaction>;
   /**
-   * The transaction, without its results, whenever it has changed, and at last
-   * when it is final. Reopens a stream that breaks; `retryFor` counts from the
+   * Yields the transaction, without its results, after each change, the last
+   * time when it is final. Reopens a broken stream; `retryFor` counts from the
    * last change.
    */
   follow(upload: UploadId, options?: CallOptions): AsyncGenerator<Transaction>;
-  /** The result of each product, read from as many answers as needed. */
+  /** Yields the result of each product, from as many answers as needed. */
   results(upload: UploadId, options?: CallOptions): AsyncGenerator<Result>;
 }
 
-/** The same for imports. */
+/** Methods for imports that send several requests. */
 interface ImportMethods {
-  /** The import with its problems once it is final. */
+  /** Waits until the import is final, and returns it with its problems. */
   waitFor(importId: ImportId, options?: CallOptions): Promise<Import>;
-  /** The import, without its problems, whenever it has changed. */
+  /** Yields the import, without its problems, after each change. */
   follow(importId: ImportId, options?: CallOptions): AsyncGenerator<Import>;
 }
 
@@ -53,17 +54,18 @@ interface ImportMethods {
 export interface Client extends SellerOperations {
   readonly uploads: SellerOperations["uploads"] & UploadMethods;
   readonly imports: SellerOperations["imports"] & ImportMethods;
-  /** The same operations; their answers are the text of the XML. */
+  /** The same operations; each returns its answer as XML text. */
   readonly xml: SellerXmlOperations;
 }
 
 /** A client with the key of an operator. */
 export interface OperatorClient extends OperatorOperations {
-  /** The same operations; their answers are the text of the XML. */
+  /** The same operations; each returns its answer as XML text. */
   readonly xml: OperatorXmlOperations;
   /**
-   * A client that reads what the seller of this name or id sees. The service
-   * refuses its changes, and records its requests in the audit log.
+   * A client that reads the data of the seller with this name or id. The
+   * service refuses changes by this client, and records its requests in the
+   * audit log.
    */
   seller(seller: string): Client;
 }
@@ -137,7 +139,10 @@ export function createOperatorClient(options: ClientOptions): OperatorClient {
   };
 }
 
-/** The id alone, because an answer may have more members. */
+/**
+ * Only the id, because an answer may have more members, which would be sent as
+ * parameters.
+ */
 function idOf({ transaction_id }: UploadId): UploadId {
   return { transaction_id };
 }
@@ -150,10 +155,10 @@ const AS_XML = { accept: "text/xml", answer: "text" } as const;
 
 type Input = Readonly<Record<string, unknown>> | undefined;
 
-/** The rows of operations, such as `table.products.list`. */
+/** The rows of operations by noun and verb, such as `table.products.list`. */
 type Table = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-/** The methods of a table, which call its operations. */
+/** A method for each operation of a table. */
 function methodsOf<M>(connection: Connection, table: object): M {
   return methods(
     table,
@@ -164,7 +169,7 @@ function methodsOf<M>(connection: Connection, table: object): M {
   ) as M;
 }
 
-/** The methods of a table, whose answers are the text of the XML. */
+/** A method for each operation of a table, which returns XML text. */
 function xmlMethodsOf<M>(connection: Connection, table: object): M {
   return methods(
     table,
@@ -173,7 +178,7 @@ function xmlMethodsOf<M>(connection: Connection, table: object): M {
   ) as M;
 }
 
-/** For each row a method: its input, if it has one, comes before its options. */
+/** A method for each row, with its input, if it takes any, and options. */
 function methods(
   table: object,
   call: (row: Operation, input: Input, options?: CallOptions) => unknown,

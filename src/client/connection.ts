@@ -1,4 +1,4 @@
-/** Requests with one key: how they are sent, repeated and answered. */
+/** Sends requests with one key, repeats them, and reads the answers. */
 import { ApiError, apiError, ConnectionError, parseObject } from "./errors.ts";
 import { bodyOf, LimitError, LIMITS, type Limits } from "./limits.ts";
 import { PLATFORM, type Platform } from "./platform.ts";
@@ -10,15 +10,15 @@ export type Encoded = string | Blob;
 
 export interface ClientOptions extends Partial<Platform> {
   /**
-   * The service's URL, such as `https://market.example`; by default that of the
-   * page.
+   * The service's URL, such as `https://market.example`; by default the origin
+   * of the page.
    */
   url?: string;
   /** The key of a seller or an operator. */
   key: string;
-  /** The default of `CallOptions.retryFor`; 60,000 by default. */
+  /** The value of `CallOptions.retryFor` for calls without one; or 60,000. */
   retryFor?: number;
-  /** Limits of what is accepted from the service; each has a default. */
+  /** Limits of what the client accepts from the service. */
   limits?: Partial<Limits>;
 }
 
@@ -28,26 +28,27 @@ export interface CallOptions {
   /**
    * How long, in milliseconds, a call is repeated after temporary failures; 0
    * for no repetition. Only reads, uploads of images, events and calls with an
-   * Idempotency-Key are repeated. A call beyond the rate limit waits as long as
-   * the service says, up to ten times, whatever this value is.
+   * Idempotency-Key are repeated. A call that exceeds the rate limit is repeated
+   * up to ten times, each time after the wait that the service asks for,
+   * whatever this value is.
    */
   retryFor?: number;
-  /** Called before each wait, with the reason. */
+  /** Called before the wait for each repetition, with the reason. */
   onRetry?: (error: ApiError | ConnectionError) => void;
   /**
-   * The key to use instead of a new one for each call, for operations that take
-   * one.
+   * The Idempotency-Key, for operations that take one; by default a new one for
+   * each call.
    */
   idempotencyKey?: string;
 }
 
-/** Documents above this number of bytes are sent compressed. */
-const GZIP_FROM = 64 * 1024;
-const RETRY_FOR_MS = 60_000;
-/** Waits between attempts; the last one repeats. */
+/** Documents with more bytes than this are compressed. */
+const GZIP_ABOVE_BYTES = 64 * 1024;
+const DEFAULT_RETRY_FOR_MS = 60_000;
+/** The waits after the first failed attempts; the last wait repeats. */
 const WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
-/** How many times one call waits because of the rate limit. */
-const MOST_RATE_WAITS = 10;
+/** How many times one call is repeated because of the rate limit. */
+const MAX_RATE_LIMIT_RETRIES = 10;
 const XML = "text/xml";
 const JSON_TYPE = "application/json";
 
@@ -57,7 +58,7 @@ interface Request {
   path: string;
   init: RequestInit;
   /** Whether a repetition of the request has no further effect. */
-  repeatable: boolean;
+  isIdempotent: boolean;
 }
 
 export class Connection {
@@ -65,7 +66,7 @@ export class Connection {
   readonly limits: Limits;
   /** The service's URL without a slash at its end. */
   readonly url: string;
-  /** See `ClientOptions`. */
+  /** As in `ClientOptions`. */
   readonly retryFor: number;
   readonly #key: string;
 
@@ -78,15 +79,16 @@ export class Connection {
     } = options;
     this.platform = { fetch, now, sleep, newKey };
     this.limits = { ...LIMITS, ...options.limits };
-    const { url = "", retryFor = RETRY_FOR_MS, key } = options;
+    const { url = "", retryFor = DEFAULT_RETRY_FOR_MS, key } = options;
     this.url = url.endsWith("/") ? url.slice(0, -1) : url;
     this.retryFor = retryFor;
     this.#key = key;
   }
 
   /**
-   * The answer as its operation declares it. Throws `ApiError`, `ConnectionError`,
-   * `LimitError`, an AbortError, or TypeError for an input that cannot be sent.
+   * Sends a request and returns the answer in the type that the operation
+   * declares. Throws `ApiError`, `ConnectionError`, `LimitError`, an AbortError,
+   * or TypeError for an input that cannot be sent.
    */
   call(
     operation: Operation,
@@ -97,7 +99,10 @@ export class Connection {
     return this.#withRetries(operation, input, options, read);
   }
 
-  /** A successful answer whose body has not been read. Throws like `call`. */
+  /**
+   * Sends a request and returns the successful response before its body is
+   * read. Throws the same errors as `call`.
+   */
   open(
     operation: Operation,
     input: Input,
@@ -132,8 +137,7 @@ export class Connection {
     const { onRetry, signal } = options;
     const { now, sleep } = this.platform;
     const request = await this.#request(operation, input, options);
-    const until = now() +
-      (options.retryFor ?? this.retryFor);
+    const deadline = now() + (options.retryFor ?? this.retryFor);
     for (let failures = 0;; failures++) {
       try {
         return await this.#attempt(request, signal, read);
@@ -141,10 +145,10 @@ export class Connection {
         if (!isRetryable(error)) throw error;
         const wait = waitAfter(error, failures);
         const isRateLimited = error instanceof ApiError && error.status === 429;
-        const repeats = isRateLimited
-          ? failures < MOST_RATE_WAITS
-          : request.repeatable && now() + wait <= until;
-        if (!repeats) throw error;
+        const mayRepeat = isRateLimited
+          ? failures < MAX_RATE_LIMIT_RETRIES
+          : request.isIdempotent && now() + wait <= deadline;
+        if (!mayRepeat) throw error;
         onRetry?.(error);
         await sleep(wait, signal);
         signal?.throwIfAborted();
@@ -178,9 +182,15 @@ export class Connection {
     input: Input,
     { idempotencyKey = this.platform.newKey() }: CallOptions,
   ): Promise<Request> {
-    const { method = "GET", sends, sendsFile, keyed, bearer, referenced } =
-      operation;
-    const { accept = JSON_TYPE } = operation;
+    const {
+      method = "GET",
+      accept = JSON_TYPE,
+      sends,
+      sendsFile,
+      takesIdempotencyKey = false,
+      hasReference = false,
+      bearer,
+    } = operation;
     const headers: Record<string, string> = {
       Accept: accept,
       [VERSION_HEADER]: `typescript/${CLIENT_VERSION}`,
@@ -188,7 +198,7 @@ export class Connection {
         ? { Authorization: `Bearer ${this.#key}` }
         : { "X-Service-Auth": this.#key }),
     };
-    if (keyed) headers["Idempotency-Key"] = idempotencyKey;
+    if (takesIdempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
     const init: RequestInit = {
       method,
       headers,
@@ -196,12 +206,13 @@ export class Connection {
       redirect: "error",
     };
     if (sends !== undefined) {
-      const plain = documentOf(sends, input[sends]);
-      headers["Content-Type"] = plain.type;
-      init.body = plain;
-      if (plain.size > GZIP_FROM && "CompressionStream" in globalThis) {
+      const document = documentOf(sends, input[sends]);
+      const isLarge = document.size > GZIP_ABOVE_BYTES;
+      headers["Content-Type"] = document.type;
+      init.body = document;
+      if (isLarge && "CompressionStream" in globalThis) {
         headers["Content-Encoding"] = "gzip";
-        init.body = await compressBody(plain);
+        init.body = await compressBody(document);
       }
     }
     if (sendsFile !== undefined) {
@@ -210,14 +221,14 @@ export class Connection {
     return {
       path: pathOf(operation, input),
       init,
-      // A file that is sent twice is stored once.
-      repeatable: method === "GET" || keyed === true ||
-        referenced === true || sendsFile !== undefined,
+      // The service stores a file once, even if it is sent twice.
+      isIdempotent: method === "GET" || takesIdempotencyKey || hasReference ||
+        sendsFile !== undefined,
     };
   }
 }
 
-/** The media type is that of the document. */
+/** The document of a request, with its media type as the type of the Blob. */
 function documentOf(root: string, value: unknown): Blob {
   if (typeof value === "string") return new Blob([value], { type: XML });
   if (value instanceof Blob) {
@@ -227,22 +238,22 @@ function documentOf(root: string, value: unknown): Blob {
   return new Blob([JSON.stringify(content)], { type: JSON_TYPE });
 }
 
-/** The media type is that of the file. */
+/** The file of a request. Throws TypeError for anything else. */
 function fileOf(name: string, value: unknown): Blob {
   if (value instanceof Blob) return value;
   throw new TypeError(`${name} is not a Blob.`);
 }
 
-function compressBody(plain: Blob): Promise<Blob> {
-  const stream = plain.stream().pipeThrough(new CompressionStream("gzip"));
+function compressBody(body: Blob): Promise<Blob> {
+  const stream = body.stream().pipeThrough(new CompressionStream("gzip"));
   return new Response(stream).blob();
 }
 
-/** The path with its parameters; other input becomes the query. */
+/** The path and query of a request. Input that is not in the path is the query. */
 function pathOf({ path, sends, sendsFile }: Operation, input: Input): string {
   const query = new URLSearchParams();
   const inPath = new Set<string>();
-  const filled = path.replace(/:(\w+)/g, (_, name) => {
+  const pathname = path.replace(/:(\w+)/g, (_, name) => {
     inPath.add(name);
     return segment(name, input[name]);
   });
@@ -251,7 +262,7 @@ function pathOf({ path, sends, sendsFile }: Operation, input: Input): string {
     if (inPath.has(name) || isBody || value === undefined) continue;
     query.set(name, String(value));
   }
-  return query.size === 0 ? filled : `${filled}?${query}`;
+  return query.size === 0 ? pathname : `${pathname}?${query}`;
 }
 
 function segment(name: string, value: unknown): string {
@@ -265,7 +276,7 @@ function segment(name: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-/** Whether an error is thrown as it is; any other means that no answer came. */
+/** Whether to throw an error unchanged; any other becomes a ConnectionError. */
 function isFinalError(error: unknown): boolean {
   return error instanceof ApiError || error instanceof LimitError;
 }
@@ -279,8 +290,8 @@ export function isRetryable(
 }
 
 /**
- * Milliseconds until the next attempt; `failures` counts the failed attempts
- * before the last one.
+ * Milliseconds until the next attempt. `failures` counts the failed attempts
+ * before the one that ended in `error`.
  */
 export function waitAfter(
   error: ApiError | ConnectionError,

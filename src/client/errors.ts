@@ -1,9 +1,9 @@
-/** The errors of calls. */
+/** The errors that calls throw. */
 import { delayIn } from "./retry_after.ts";
 import type { Detail, ErrorCode, ServiceError } from "./types.ts";
 
 /**
- * A refusal or failure that the service, or a proxy in front of it, answered.
+ * The service, or a proxy in front of it, answered with an error status.
  */
 export class ApiError extends Error {
   override readonly name: string = "ApiError";
@@ -11,7 +11,7 @@ export class ApiError extends Error {
   readonly title: string;
   /** The HTTP status. */
   readonly status: number;
-  /** For example `http_502` if the answer is not from the service. */
+  /** The error code, or for example `http_502` for an answer of a proxy. */
   readonly code: ErrorCode | `http_${number}`;
   /** The id by which the operator finds the request in the log. */
   readonly requestId: string | null;
@@ -20,8 +20,8 @@ export class ApiError extends Error {
   /** How many more problems there are. */
   readonly more: number;
   /**
-   * Milliseconds to wait before the request is repeated; 0 if the answer does
-   * not say.
+   * Milliseconds to wait before repeating the request; 0 for an answer without
+   * `Retry-After`.
    */
   readonly retryAfter: number;
 
@@ -46,7 +46,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 401: the key is unknown, revoked or expired, or may not be used from here. */
+/** 401: the key is unknown, revoked, expired, or limited to other networks. */
 export class AuthenticationError extends ApiError {
   override readonly name = "AuthenticationError";
 }
@@ -56,12 +56,12 @@ export class PermissionError extends ApiError {
   override readonly name = "PermissionError";
 }
 
-/** 404. */
+/** 404: what the path names does not exist. */
 export class NotFoundError extends ApiError {
   override readonly name = "NotFoundError";
 }
 
-/** 409: the request contradicts what is stored or in progress. */
+/** 409: the request conflicts with stored data or with another request. */
 export class ConflictError extends ApiError {
   override readonly name = "ConflictError";
 }
@@ -76,7 +76,7 @@ export class RateLimitError extends ApiError {
   override readonly name = "RateLimitError";
 }
 
-/** 408 or 5xx: the service failed, or could not be reached by its proxy. */
+/** 408 or 5xx: the service failed, or its proxy could not reach it. */
 export class UnavailableError extends ApiError {
   override readonly name = "UnavailableError";
 }
@@ -90,7 +90,7 @@ const BY_STATUS: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error of an answer, by the family of its status. */
+/** The error for an answer; the status selects its class. */
 export function apiError(
   response: Response,
   body: string,
@@ -122,9 +122,9 @@ function withFirstDetail(
     product === undefined && line !== undefined && `line ${line}`,
     field,
   ].filter(Boolean).join(", ");
-  const left = others.length + more;
+  const moreDetails = others.length + more;
   return `${title}: ${place === "" ? "" : `${place}: `}${message}${
-    left === 0 ? "" : ` (and ${left} more)`
+    moreDetails === 0 ? "" : ` (and ${moreDetails} more)`
   }`;
 }
 
@@ -167,7 +167,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** Replaces the references that the service writes in XML. */
+/** Replaces the entity and character references that the service writes. */
 function unescaped(text: string): string {
   return text.replace(
     /&(?:#x([\da-fA-F]+)|#(\d+)|(\w+));/g,
@@ -188,7 +188,7 @@ export function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** No answer came, or only a part of one. */
+/** No answer arrived, or only the beginning of one. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 

@@ -1,4 +1,4 @@
-/** Waits for uploads and imports, and follows them. */
+/** Waits for the end of uploads and imports, and follows their progress. */
 import {
   type CallOptions,
   type Connection,
@@ -11,13 +11,13 @@ import { serverEvents } from "./server_events.ts";
 import type { Operation } from "./operation.ts";
 import type { Result, Transaction } from "./types.ts";
 
-/** The longest time that the service waits before it answers, in seconds. */
+/** How long the service may wait before it answers, in seconds. */
 const WAIT_S = 30;
-/** The pause before the next request, for a service that answers at once. */
+/** The pause between two requests, in case the service does not wait. */
 const PAUSE_MS = 500;
 const STREAM = { accept: "text/event-stream, application/json;q=0.9" };
 
-/** Methods that need several requests. */
+/** Sends several requests for one upload or import. */
 export class Follower {
   readonly #connection: Connection;
 
@@ -54,7 +54,7 @@ export class Follower {
     const checkTime = this.#timeLimit();
     // Validate first: inside the loop bad input would be retried for ever.
     connection.check(operation, { ...id });
-    let until = now() + retryFor;
+    let deadline = now() + retryFor;
     for (let failures = 0;; failures++) {
       try {
         const { body } = await connection.open(
@@ -67,7 +67,7 @@ export class Follower {
           checkTime();
           if (name === "") continue;
           failures = 0;
-          until = now() + retryFor;
+          deadline = now() + retryFor;
           yield recordIn(JSON.parse(data));
           if (name === "final") return;
         }
@@ -79,8 +79,7 @@ export class Follower {
         const error = cause instanceof ApiError
           ? cause
           : new ConnectionError(cause);
-        const isLate = now() > until;
-        if (!isRetryable(error) || isLate) throw error;
+        if (!isRetryable(error) || now() > deadline) throw error;
         onRetry?.(error);
         await sleep(waitAfter(error, failures), signal);
         signal?.throwIfAborted();
@@ -88,7 +87,7 @@ export class Follower {
     }
   }
 
-  /** The results of all pages of a transaction. */
+  /** Yields the results of all pages of a transaction. */
   async *results(
     read: (after?: string) => PromiseLike<{ transaction: Transaction }>,
   ): AsyncGenerator<Result> {
@@ -103,12 +102,12 @@ export class Follower {
     }
   }
 
-  /** A function that throws once an upload has been awaited for too long. */
+  /** A function that throws `LimitError` after `Limits.followFor`. */
   #timeLimit(): () => void {
     const { platform, limits } = this.#connection;
-    const until = platform.now() + limits.followFor;
+    const deadline = platform.now() + limits.followFor;
     return () => {
-      if (platform.now() < until) return;
+      if (platform.now() < deadline) return;
       const seconds = limits.followFor / 1_000;
       throw new LimitError(`The upload did not end in ${seconds} seconds.`);
     };

@@ -5,7 +5,7 @@
 export interface Limits {
   /** Bytes of an answer, decompressed; 67,108,864 by default. */
   answerBytes: number;
-  /** Characters of one event of a stream; 65,536 by default. */
+  /** Characters of one server-sent event; 65,536 by default. */
   eventLength: number;
   /** Pages of one list; 100,000 by default. */
   pages: number;
@@ -28,7 +28,7 @@ export class LimitError extends Error {
   override readonly name = "LimitError";
 }
 
-/** The whole body; throws if it has more bytes than the limit. */
+/** Reads the whole body; throws if it has more bytes than the limit. */
 export async function bodyOf(
   { body, headers }: Response,
   { answerBytes }: Limits,
@@ -47,29 +47,32 @@ export async function bodyOf(
   return new Blob(chunks, { type: headers.get("Content-Type") ?? "" });
 }
 
-/** Throws if the pages of a list do not end. */
+/** Counts the pages of a list; throws if the list does not end. */
 export class PageCount {
   readonly #limit: number;
   #pages = 0;
-  /** The cursor of an earlier page; a page that has it again closes a cycle. */
+  /** The cursor of an earlier page; if a later page has it, pages repeat. */
   #earlierCursor: string | undefined;
-  /** The number of pages after which `#earlierCursor` is replaced. */
+  /** The page whose cursor replaces `#earlierCursor`. */
   #replaceAt = 1;
 
   constructor({ pages }: Limits) {
     this.#limit = pages;
   }
 
-  /** Counts a page; `next` is the cursor of the following one. */
+  /** Counts a page; `next` is the cursor of the following page. */
   add(next: string): void {
     this.#pages++;
     if (next === this.#earlierCursor) {
-      throw new LimitError(`The list has no end: it comes to ${next} again.`);
+      throw new LimitError(
+        `The list does not end: two pages have the cursor ${next}.`,
+      );
     }
     if (this.#pages >= this.#limit) {
       throw new LimitError(`The list has more than ${this.#limit} pages.`);
     }
-    // A cycle of any length is found once a cursor is kept for that many pages.
+    // A cycle of n pages is found once a cursor is kept for n pages, so each
+    // cursor is kept twice as long as the one before.
     if (this.#pages < this.#replaceAt) return;
     this.#earlierCursor = next;
     this.#replaceAt *= 2;

@@ -5,10 +5,10 @@ import type { Operation } from "./operation.ts";
 
 /**
  * A list of the service. `await` gives the first page; `for await` gives every
- * entry of all pages. Nothing is requested until then.
+ * entry of all pages. Only then does the client send the first request.
  */
 export interface List<Page, Entry> extends Promise<Page>, AsyncIterable<Entry> {
-  /** Page by page; `next` of a page is the cursor of the following one. */
+  /** Yields all pages; `next` of a page is the cursor of the following page. */
   pages(): AsyncGenerator<Page, void, undefined>;
 }
 
@@ -16,24 +16,24 @@ export interface List<Page, Entry> extends Promise<Page>, AsyncIterable<Entry> {
 export class PagedList<Page, Entry> implements List<Page, Entry> {
   readonly [Symbol.toStringTag] = "PagedList";
   readonly #connection: Connection;
-  readonly #row: Operation;
+  readonly #operation: Operation;
   readonly #input: Readonly<Record<string, unknown>>;
   readonly #options: CallOptions | undefined;
   #first: Promise<Page> | undefined;
 
   constructor(
     connection: Connection,
-    row: Operation,
+    operation: Operation,
     input: Readonly<Record<string, unknown>>,
     options: CallOptions | undefined,
   ) {
     this.#connection = connection;
-    this.#row = row;
+    this.#operation = operation;
     this.#input = input;
     this.#options = options;
   }
 
-  /** The first page, or that after the cursor `after`. */
+  /** The first page, or the page after the cursor `after` of the input. */
   then<R = Page, E = never>(
     onPage?: ((page: Page) => R | PromiseLike<R>) | null,
     onError?: ((error: unknown) => E | PromiseLike<E>) | null,
@@ -51,9 +51,9 @@ export class PagedList<Page, Entry> implements List<Page, Entry> {
     return this.#firstPage().finally(onEnd);
   }
 
-  /** Every entry, to the end of the list. */
+  /** Yields every entry of all pages. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Entry, void, undefined> {
-    const { pages = "", item } = this.#row;
+    const { pages = "", item } = this.#operation;
     for await (const page of this.pages()) {
       const list = (page as Record<string, unknown>)[pages];
       yield* (item === undefined
@@ -69,7 +69,7 @@ export class PagedList<Page, Entry> implements List<Page, Entry> {
       const page = await read;
       yield page;
       const { next } = page as { next?: string };
-      // Feeds always return a cursor; at their end, the one that was requested.
+      // A feed always returns a cursor: at its end, the cursor of the request.
       if (next === undefined || next === after) return;
       count.add(next);
       after = next;
@@ -77,13 +77,13 @@ export class PagedList<Page, Entry> implements List<Page, Entry> {
     }
   }
 
-  /** Requested once, however often it is awaited. */
+  /** Requests the first page only once, however often it is awaited. */
   #firstPage(): Promise<Page> {
     return this.#first ??= this.#page(this.#input);
   }
 
   #page(input: Readonly<Record<string, unknown>>): Promise<Page> {
-    const answer = this.#connection.call(this.#row, input, this.#options);
+    const answer = this.#connection.call(this.#operation, input, this.#options);
     return answer as Promise<Page>;
   }
 }

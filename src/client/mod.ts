@@ -1,6 +1,6 @@
 /**
- * A typed client of the service, for sellers and operators: it runs in browsers,
- * Deno and Node. `README.md` shows how it is used.
+ * A typed client of the service, for sellers and operators, in browsers, Deno
+ * and Node. `README.md` shows how to use it.
  *
  * @module
  */

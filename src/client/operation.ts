@@ -6,21 +6,21 @@ export interface Operation {
   readonly path: string;
   /** The root element of the request's document. */
   readonly sends?: string;
-  /** The input that is sent as the body, byte for byte. */
+  /** The name of the input that is the request body, a Blob. */
   readonly sendsFile?: string;
-  /** Whether it takes an Idempotency-Key. */
-  readonly keyed?: true;
-  /** Whether the service recognizes a repetition by the document itself. */
-  readonly referenced?: true;
-  /** Whether the key goes into `Authorization`. */
+  /** Whether the operation takes an Idempotency-Key. */
+  readonly takesIdempotencyKey?: true;
+  /** Whether the service recognizes a repetition by the document's reference. */
+  readonly hasReference?: true;
+  /** Whether `Authorization: Bearer` has the key, instead of X-Service-Auth. */
   readonly bearer?: true;
-  /** Whether the operation takes nothing but options. */
+  /** Whether the method has no parameter `input`. */
   readonly inputless?: true;
   /** Accepted media types of the answer; JSON by default. */
   readonly accept?: string;
-  /** The type of the body if it is not JSON; null if there is no body. */
+  /** The type of the answer if it is not JSON; null for an answer without body. */
   readonly answer?: "text" | "blob" | null;
-  /** The list in the answer, if it comes in pages. */
+  /** The name of the list in the answer, if the list comes in pages. */
   readonly pages?: string;
   /**
    * The name of the list's entries, if the list is an object with more members.
@@ -28,7 +28,7 @@ export interface Operation {
   readonly item?: string;
 }
 
-/** A row for each method: `table.products.list` for `client.products.list`. */
+/** A row for each method, such as `table.products.list`. */
 export type OperationTable<M> = {
   readonly [N in keyof M]: { readonly [V in keyof M[N]]: Operation };
 };

@@ -1,6 +1,6 @@
 /**
- * The operations of the interface: signatures and paths. Written from the
- * tables of the service by `deno task client`.
+ * The operations of the interface: signatures and paths. `deno task client`
+ * writes this file from the tables of the service.
  */
 import type { CallOptions, Encoded } from "./connection.ts";
 import type { List } from "./list.ts";
@@ -51,7 +51,7 @@ import type {
 } from "./types.ts";
 /** The input of `POST /seller_api/bulk_products`. */
 export interface UploadProductsInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   products: SentProduct[] | Encoded;
   /** version of the interface; 1.1 when left out */
   v?: "1.1";
@@ -147,7 +147,7 @@ export interface UndoUploadDryRunAnswer {
 
 /** The input of `POST /seller_api/bulk_attributes`. */
 export interface UploadAttributesInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   products: ProductAttributes[] | Encoded;
   /** version of the interface; 1.1 when left out */
   v?: "1.1";
@@ -188,7 +188,7 @@ export interface UploadImageAnswer {
 
 /** The input of `POST /seller_api/imports`. */
 export interface BeginImportInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   products: SentProduct[] | Encoded;
   /** version of the interface; 1.1 when left out */
   v?: "1.1";
@@ -410,7 +410,7 @@ export interface DeleteProductAnswer {
 
 /** The input of `POST /seller_api/webhooks`. */
 export interface CreateWebhookInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   webhook: {
     trigger: Trigger;
     url: string;
@@ -582,7 +582,7 @@ export interface GetContactAnswer {
 export interface PutContactInput {
   /** the name of a mapping or contact */
   name: string;
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   contact: {
     /** the name in the path; may be left out */
     name?: string;
@@ -639,7 +639,7 @@ export interface GetMappingAnswer {
 export interface PutMappingInput {
   /** the name of a mapping or contact */
   name: string;
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   mapping: {
     /** the name in the path; may be left out */
     name?: string;
@@ -703,7 +703,7 @@ export interface ListOwnKeysAnswer {
 
 /** The input of `POST /seller_api/keys`. */
 export interface AddOwnKeyInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   key: {
     /** a name for the key; up to 64 characters */
     label?: string;
@@ -777,7 +777,7 @@ export interface GetAccountAnswer {
 
 /** The input of `POST /operator_api/events`. */
 export interface IngestEventInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   event: {
     /** the seller's name */
     seller: string;
@@ -849,7 +849,7 @@ export interface ListSellersAnswer {
 
 /** The input of `POST /operator_api/sellers`. */
 export interface AddSellerInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   seller: {
     /** 1 to 64 visible characters */
     name: string;
@@ -897,7 +897,7 @@ export interface ListSellerKeysAnswer {
 export interface AddSellerKeyInput {
   /** a seller's name or id */
   seller: string;
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   key: {
     /** a name for the key; up to 64 characters */
     label?: string;
@@ -982,7 +982,7 @@ export interface ListReviewsAnswer {
 
 /** The input of `POST /operator_api/reviews`. */
 export interface DecideReviewsInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   reviews: {
     product: string;
     decision: "approved" | "rejected";
@@ -1016,7 +1016,7 @@ export interface ListReasonsAnswer {
 
 /** The input of `PUT /operator_api/review_reasons`. */
 export interface PutReasonsInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   reasons: {
     /** a code that you choose */
     code: string;
@@ -1051,7 +1051,7 @@ export interface ListAllCategoriesAnswer {
 
 /** The input of `PUT /operator_api/categories`. */
 export interface PutCategoriesInput {
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   categories: {
     /** true: products may have only these categories */
     closed?: boolean;
@@ -1070,7 +1070,7 @@ export interface PutCategoriesAnswer {
 export interface PutTriggerInput {
   /** the trigger */
   trigger_name: Trigger;
-  /** or an encoded document */
+  /** the document, as an object or encoded */
   trigger: {
     /** the name in the path; may be left out */
     name?: string;
@@ -1225,7 +1225,7 @@ export interface SellerOperations {
     ): Promise<UploadProductsAnswer>;
     create(
       input: UploadProductsInput & {
-        /** does everything but the write */
+        /** check everything, but store nothing */
         dry_run: true;
       },
       options?: CallOptions,
@@ -1282,7 +1282,7 @@ export interface SellerOperations {
     ): Promise<UndoUploadAnswer>;
     undo(
       input: UndoUploadInput & {
-        /** does everything but the write */
+        /** check everything, but store nothing */
         dry_run: true;
       },
       options?: CallOptions,
@@ -1299,7 +1299,7 @@ export interface SellerOperations {
     ): Promise<UploadAttributesAnswer>;
     setAttributes(
       input: UploadAttributesInput & {
-        /** does everything but the write */
+        /** check everything, but store nothing */
         dry_run: true;
       },
       options?: CallOptions,
@@ -1786,7 +1786,7 @@ export interface SellerOperations {
   };
 }
 
-/** The same operations; their answers are the text of the XML. */
+/** The same operations; each returns its answer as XML text. */
 export interface SellerXmlOperations {
   uploads: {
     create(
@@ -1913,7 +1913,7 @@ export const SELLER_OPERATIONS: OperationTable<SellerOperations> = {
       method: "POST",
       path: "/seller_api/bulk_products",
       sends: "products",
-      keyed: true,
+      takesIdempotencyKey: true,
     },
     get: { path: "/seller_api/bulk_products/:transaction_id" },
     refused: {
@@ -1928,13 +1928,13 @@ export const SELLER_OPERATIONS: OperationTable<SellerOperations> = {
     undo: {
       method: "POST",
       path: "/seller_api/bulk_products/:transaction_id/undo",
-      keyed: true,
+      takesIdempotencyKey: true,
     },
     setAttributes: {
       method: "POST",
       path: "/seller_api/bulk_attributes",
       sends: "products",
-      keyed: true,
+      takesIdempotencyKey: true,
     },
   },
   images: {
@@ -1946,7 +1946,7 @@ export const SELLER_OPERATIONS: OperationTable<SellerOperations> = {
       method: "POST",
       path: "/seller_api/imports",
       sends: "products",
-      keyed: true,
+      takesIdempotencyKey: true,
     },
     list: { path: "/seller_api/imports", pages: "imports" },
     get: { path: "/seller_api/imports/:import_id" },
@@ -1963,19 +1963,19 @@ export const SELLER_OPERATIONS: OperationTable<SellerOperations> = {
     undo: {
       method: "POST",
       path: "/seller_api/imports/:import_id/undo",
-      keyed: true,
+      takesIdempotencyKey: true,
     },
     store: {
       method: "POST",
       path: "/seller_api/imports/:import_id/store",
-      keyed: true,
+      takesIdempotencyKey: true,
     },
   },
   products: {
     setAttribute: {
       method: "PUT",
       path: "/seller_api/products/:sku_or_id/attribute/:attribute/:value",
-      keyed: true,
+      takesIdempotencyKey: true,
       answer: null,
     },
     list: { path: "/seller_api/products", pages: "products" },
@@ -2384,7 +2384,7 @@ export interface OperatorOperations {
   };
 }
 
-/** The same operations; their answers are the text of the XML. */
+/** The same operations; each returns its answer as XML text. */
 export interface OperatorXmlOperations {
   events: {
     create(input: IngestEventInput, options?: CallOptions): Promise<string>;
@@ -2468,7 +2468,7 @@ export const OPERATOR_OPERATIONS: OperationTable<OperatorOperations> = {
       method: "POST",
       path: "/operator_api/events",
       sends: "event",
-      referenced: true,
+      hasReference: true,
     },
   },
   feed: {

@@ -9,7 +9,7 @@ export interface Platform {
   newKey: () => string;
 }
 
-/** Works in browsers, Deno, Node and others. */
+/** The platform of browsers, Deno, Node and other runtimes. */
 export const PLATFORM: Platform = {
   fetch: (url, init) => fetch(url, init),
   now: () => Date.now(),

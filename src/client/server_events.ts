@@ -1,16 +1,17 @@
 /**
- * Reads server-sent events from a body: `EventSource` cannot send a key.
+ * Reads server-sent events from the body of a response. The client cannot use
+ * `EventSource`, which sends no key.
  */
 import { createParser, type ParseError } from "eventsource-parser";
 import { LimitError, type Limits } from "./limits.ts";
 
 export interface ServerEvent {
-  /** "" if the service only shows that the stream is alive. */
+  /** Empty for a comment, by which the service shows that the stream is open. */
   name: string;
   data: string;
 }
 
-/** The events in their order. */
+/** Yields the events of a body. */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array>,
   { eventLength }: Limits,

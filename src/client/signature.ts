@@ -1,6 +1,6 @@
 /** The signature of a delivery, as Standard Webhooks defines it. */
 
-/** The delivery was not signed with this secret, or not recently. */
+/** The delivery was not signed with this secret, or was not signed recently. */
 export class SignatureError extends Error {
   override readonly name = "SignatureError";
 }
@@ -9,14 +9,14 @@ export interface SignedDelivery {
   /** `whsec_…` */
   secret: string;
   headers: Headers | Readonly<Record<string, string | string[] | undefined>>;
-  /** The body as it was received. */
+  /** The body, unchanged since it was received. */
   body: string | Uint8Array;
 }
 
 export interface Verification {
   /**
-   * How many seconds the time of the signature may differ from now; 300 by
-   * default.
+   * How many seconds before or after now the delivery may have been signed; 300
+   * by default.
    */
   tolerance?: number;
   /** Unix time in milliseconds. */
@@ -27,8 +27,8 @@ const TOLERANCE_S = 300;
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 
 /**
- * The body of a delivery that the service signed; throws `SignatureError` for
- * any other.
+ * Returns the body if the service signed the delivery; otherwise throws
+ * `SignatureError`.
  */
 export async function verifySignature(
   { secret, headers, body }: SignedDelivery,
@@ -39,7 +39,7 @@ export async function verifySignature(
     "webhook-timestamp",
     "webhook-signature",
   ].map((name) => headerIn(headers, name));
-  // Also refuses a timestamp that is not a number.
+  // With `!` and `<=`, a timestamp that is not a number is refused as well.
   if (!(Math.abs(now() / 1_000 - Number(timestamp)) <= tolerance)) {
     throw new SignatureError(
       `The timestamp ${timestamp} is too far from now: this may be a replay.`,
@@ -54,19 +54,19 @@ export async function verifySignature(
     );
   }
   const key = await hmacKey(bytes, "verify");
-  const found = await Promise.all(
-    signatures.split(" ").filter((one) => one.startsWith("v1,"))
-      .map((one) =>
-        crypto.subtle.verify(HMAC, key, base64Bytes(one.slice(3)), signed)
+  const verified = await Promise.all(
+    signatures.split(" ").filter((text) => text.startsWith("v1,"))
+      .map((text) =>
+        crypto.subtle.verify(HMAC, key, base64Bytes(text.slice(3)), signed)
       ),
   );
-  if (!found.includes(true)) {
+  if (!verified.includes(true)) {
     throw new SignatureError("No signature was made with this secret.");
   }
   return text;
 }
 
-/** The headers of a delivery of `body`; `timestamp` in Unix seconds. */
+/** The headers of a delivery with this body; `timestamp` in Unix seconds. */
 export async function signWebhook(
   secret: string,
   id: string,
@@ -77,11 +77,11 @@ export async function signWebhook(
   const key = await hmacKey(secretBytes(secret), "sign");
   const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed));
   // bounded: 32 bytes
-  const code = btoa(String.fromCharCode(...mac));
+  const signature = btoa(String.fromCharCode(...mac));
   return {
     "webhook-id": id,
     "webhook-timestamp": `${timestamp}`,
-    "webhook-signature": `v1,${code}`,
+    "webhook-signature": `v1,${signature}`,
   };
 }
 
@@ -91,7 +91,10 @@ function headerIn(headers: SignedDelivery["headers"], name: string): string {
   throw new SignatureError(`The header ${name} is missing.`);
 }
 
-/** Empty if the secret is invalid, or missing in a program without types. */
+/**
+ * The bytes of a secret; empty if the secret is not Base64, or undefined, which
+ * it may be in JavaScript.
+ */
 function secretBytes(secret: string | undefined): Uint8Array<ArrayBuffer> {
   return secret === undefined
     ? new Uint8Array()
@@ -105,7 +108,7 @@ function hmacKey(
   return crypto.subtle.importKey("raw", bytes, HMAC, false, [use]);
 }
 
-/** Empty if the text is not Base64. */
+/** The bytes of a Base64 text; empty if the text is not Base64. */
 function base64Bytes(text: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));

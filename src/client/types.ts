@@ -1,6 +1,6 @@
 /**
- * What documents hold. Written from the
- * tables of the service by `deno task client`.
+ * The types of documents and answers. `deno task client`
+ * writes this file from the tables of the service.
  */
 export type ErrorCode =
   | "malformed_xml"

@@ -1,4 +1,4 @@
-/** The event in a delivery. */
+/** Reads the event in a delivery. */
 import { parseObject } from "./errors.ts";
 import {
   SignatureError,
@@ -12,8 +12,8 @@ import type { DeliveredEvent } from "./types.ts";
 export type VerifiedEvent = DeliveredEvent;
 
 /**
- * The event of a delivery that the service signed; throws `SignatureError` for
- * any other.
+ * Returns the event if the service signed the delivery; otherwise throws
+ * `SignatureError`.
  */
 export async function verifyWebhook(
   delivery: SignedDelivery,
@@ -25,14 +25,14 @@ export async function verifyWebhook(
   return event as unknown as DeliveredEvent;
 }
 
-/** What precedes the data of an event, as the service writes it. */
-const HEAD =
+/** The beginning of an event in XML, up to the data. */
+const BEFORE_DATA =
   /^<event( test="true")?><id>([^<]*)<\/id><trigger>([^<]*)<\/trigger><created_at>([^<]*)<\/created_at><data>/;
 
 function eventIn(xml: string): DeliveredEvent | null {
-  const found = HEAD.exec(xml);
-  if (found === null) return null;
-  const [{ length }, test, id, trigger, created_at] = found;
+  const match = BEFORE_DATA.exec(xml);
+  if (match === null) return null;
+  const [{ length }, test, id, trigger, created_at] = match;
   const data = xml.slice(length, xml.lastIndexOf("</data>"));
   const event = { id, trigger, created_at, data } as DeliveredEvent;
   return test === undefined ? event : { test: true, ...event };

@@ -73,7 +73,7 @@ async function assertEnds(
 
 Deno.test("a list ends even if its cursors form a cycle of any length", async () => {
   for (const circle of [1, 2, 3, 7, 100]) {
-    const again = "The list has no end: it comes to";
+    const again = "The list does not end: two pages have the cursor";
     const cursor = (n: number) => `${n < 5 ? `start ${n}` : n % circle}`;
     // A list that returns the requested cursor is at its end.
     if (circle > 1) {

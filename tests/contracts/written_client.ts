@@ -1,8 +1,7 @@
 /**
- * The parts of the typed client that are generated from the service's tables:
- * the types of documents in JSON, `src/client/types.ts`, and
- * `src/client/operations.ts`. `deno task client` writes both, and a test checks
- * them.
+ * Generates two modules of the typed client from the service's tables: the types
+ * of documents in JSON, `src/client/types.ts`, and `src/client/operations.ts`.
+ * `deno task client` writes both, and a test checks them.
  */
 import { ATTRIBUTE_NAMES } from "../../src/catalogue/fields.ts";
 import { ANSWERS } from "../../src/contracts/answers.ts";
@@ -98,7 +97,7 @@ function arrayIn(shape: Shape): Child | null {
   return listed?.others.length === 0 ? listed.items : null;
 }
 
-/** Without what the client does itself, or the type shows. */
+/** A comment, without what the client does itself or the type shows. */
 function comment(text: string | undefined): string {
   if (text === undefined) return "";
   const printed = text.replace("; percent-encode special characters", "")
@@ -119,9 +118,7 @@ function isNamed(shape: Shape): shape is Shape & { type: string } {
 
 /** The types that operations use, by name. */
 class Declarations {
-  /**
-   * In the order of their first use; the types that one uses come before it.
-   */
+  /** In the order of first use; a type comes after the types that it uses. */
   readonly texts = new Map<string, string>();
 
   /** The type of an element of this shape. */
@@ -159,7 +156,7 @@ class Declarations {
       const value = content.empty ? `${type} | null` : type;
       if (attributes === undefined) return value;
       const { textName = "value", plain } = shape;
-      const [replacing, beside] = [true, false].map((is) =>
+      const [replacing, additional] = [true, false].map((is) =>
         Object.fromEntries(
           Object.entries(attributes).filter(([, { replacesText = false }]) =>
             replacesText === is
@@ -167,7 +164,7 @@ class Declarations {
         )
       );
       const own = `{ ${textName}: ${plain ? value : type}\n${
-        attributeProperties(beside, content.empty === true && !plain)
+        attributeProperties(additional, content.empty === true && !plain)
       } }`;
       const others = Object.entries(replacing).map(([name, one]) =>
         `{ ${
@@ -200,7 +197,7 @@ class Declarations {
     return `${comment(aboutOf(child))}${name}${optional}: ${many};`;
   }
 
-  /** The array, and the members beside it. */
+  /** The array, and the members next to it. */
   #listProperties(
     { name, shape, min, about }: Child,
     { items, others }: Listed,
@@ -252,7 +249,7 @@ function inputOf(endpoint: Endpoint, declarations: Declarations): Property[] {
   const document = sends === undefined ? [] : [
     property(
       sends.root,
-      "or an encoded document",
+      "the document, as an object or encoded",
       `${declarations.type(DOCUMENTS[sends.document ?? sends.root])} | Encoded`,
       true,
     ),
@@ -315,7 +312,7 @@ function operationTypes(
   ];
 }
 
-const DRY_RUN = "/** does everything but the write */\ndry_run: true";
+const DRY_RUN = "/** check everything, but store nothing */\ndry_run: true";
 
 /** The signatures of an operation as a method with this name. */
 function method(
@@ -411,8 +408,8 @@ function row(name: string, endpoint: Endpoint): string {
     method === "GET" ? "" : `method: "${method}", `
   }path: "${path}"${sends === undefined ? "" : `, sends: "${sends.root}"`}${
     sendsImage ? ', sendsFile: "image"' : ""
-  }${takesIdempotencyKey(endpoint) ? ", keyed: true" : ""}${
-    errors.includes("reference_reused") ? ", referenced: true" : ""
+  }${takesIdempotencyKey(endpoint) ? ", takesIdempotencyKey: true" : ""}${
+    errors.includes("reference_reused") ? ", hasReference: true" : ""
   }${access === "metrics" ? ", bearer: true" : ""}${
     Array.isArray(answers) ? "" : `, answer: ${BODIES[bodyType(endpoint)]}`
   }${list === null ? "" : `, pages: "${list.name}"`}${
@@ -435,9 +432,9 @@ function itemsOf({ content }: Shape): Child {
 }
 
 const WRITTEN =
-  "Written from the\n * tables of the service by `deno task client`.";
+  "`deno task client`\n * writes this file from the tables of the service.";
 const TYPES_HEAD = `/**
- * What documents hold. ${WRITTEN}
+ * The types of documents and answers. ${WRITTEN}
  */
 `;
 const OPERATIONS_HEAD = `/**
@@ -501,7 +498,7 @@ function clientOperations(kind: ClientKind, declarations: Declarations) {
   return [
     `/** The operations of a client for ${kind}s, by noun. */\n` +
     `export interface ${name}Operations { ${methods} }`,
-    `/** The same operations; their answers are the text of the XML. */\n` +
+    `/** The same operations; each returns its answer as XML text. */\n` +
     `export interface ${name}XmlOperations { ${xmlMethods} }`,
     `export const ${kind.toUpperCase()}_OPERATIONS: OperationTable<${name}Operations> = { ${rows} };`,
   ];
