@@ -8,8 +8,8 @@ import type { Sql, Tx } from "../database/db.ts";
 import { type LockedImages, lockOrCreateImages } from "../images/requests.ts";
 import {
   lockAgainstRemoval,
-  type Standing,
-  standingOf,
+  readSellerState,
+  type SellerState,
 } from "../sellers/access.ts";
 import type { Caller, Seller } from "../sellers/seller.ts";
 import type { Services } from "../services.ts";
@@ -42,7 +42,7 @@ export interface PlanRequest {
 type LoadServices = Pick<Services, "config" | "deps" | "categories">;
 
 /** The data that a plan depends on. */
-export interface PlanData extends Standing {
+export interface PlanData extends SellerState {
   quota: Quota;
   /** The wanted products that are stored. */
   byId: ReadonlyMap<string, Product>;
@@ -65,15 +65,15 @@ export async function loadForPlan(
   wanted: PlanRequest,
 ): Promise<PlanData> {
   const { seller } = wanted;
-  const [standing, quota, contacts, found] = await Promise.all([
-    standingOf(sql, seller),
+  const [sellerState, quota, contacts, found] = await Promise.all([
+    readSellerState(sql, seller),
     quotaOf(sql, seller.no, "product_limit", services.config.productLimit),
     contactsNamed(sql, wanted),
     findProducts(sql, seller.no, wanted),
   ]);
-  const ruled = await ruledBy(sql, services, { standing, wanted, found });
+  const ruled = await ruledBy(sql, services, { sellerState, wanted, found });
   const now = services.deps.clock.now();
-  return { ...standing, quota, contacts, ...ruled, now };
+  return { ...sellerState, quota, contacts, ...ruled, now };
 }
 
 async function contactsNamed(
@@ -89,8 +89,8 @@ async function contactsNamed(
 async function ruledBy(
   sql: Sql,
   { categories, deps }: LoadServices,
-  { standing: { categoriesVersion }, wanted, found }: {
-    standing: Standing;
+  { sellerState: { categoriesVersion }, wanted, found }: {
+    sellerState: SellerState;
     wanted: PlanRequest;
     found: readonly Product[];
   },
@@ -134,7 +134,11 @@ export async function loadInSteps(
     const wanted = { ...none, categories: categories && [], ...some };
     const ruled = await read(async (sql) => {
       const found = await findProducts(sql, request.seller.no, wanted);
-      return await ruledBy(sql, services, { standing: loaded, wanted, found });
+      return await ruledBy(sql, services, {
+        sellerState: loaded,
+        wanted,
+        found,
+      });
     });
     for (const [id, product] of ruled.byId) byId.set(id, product);
     for (const [sku, product] of ruled.bySku) bySku.set(sku, product);
@@ -197,17 +201,27 @@ export async function loadLocked(
     quotaOf(tx, seller.no, "product_limit", config.productLimit);
   await lockAgainstRemoval(tx, seller.no);
   await waitForSkus(tx, seller.no, skus);
-  const [standing, images, used, quota, contacts, found] = await Promise.all([
-    standingOf(tx, seller),
-    lockOrCreateImages(tx, seller.no, wanted.images, deps.ids.uuid),
-    findKeyUse(tx, seller, use),
-    readQuota(),
-    contactsNamed(tx, wanted),
-    findProducts(tx, seller.no, wanted),
-  ]);
-  const ruled = await ruledBy(tx, services, { standing, wanted, found });
+  const [sellerState, images, used, quota, contacts, found] = await Promise.all(
+    [
+      readSellerState(tx, seller),
+      lockOrCreateImages(tx, seller.no, wanted.images, deps.ids.uuid),
+      findKeyUse(tx, seller, use),
+      readQuota(),
+      contactsNamed(tx, wanted),
+      findProducts(tx, seller.no, wanted),
+    ],
+  );
+  const ruled = await ruledBy(tx, services, { sellerState, wanted, found });
   const now = tx.now();
-  const locked = { ...standing, images, used, quota, contacts, ...ruled, now };
+  const locked = {
+    ...sellerState,
+    images,
+    used,
+    quota,
+    contacts,
+    ...ruled,
+    now,
+  };
   const mayBeNew = skus.filter((sku) => !locked.bySku.has(sku)).length;
   if (!hasLittleRoom(quota, mayBeNew)) return locked;
   await lockProductQuota(tx, seller.no);

@@ -225,7 +225,7 @@ async function plannedUndo(
   loaded: PlanData,
   runStep: RunStep,
 ): Promise<UndoPlan> {
-  if (loaded.inactive !== null) throw loaded.inactive;
+  if (loaded.inactiveError !== null) throw loaded.inactiveError;
   return await inSteps(planUndo(draft, loaded), runStep);
 }
 

@@ -292,7 +292,7 @@ export async function planInSteps(
   loaded: PlanData,
   runStep: RunStep,
 ): Promise<UploadPlan> {
-  if (loaded.inactive !== null) throw loaded.inactive;
+  if (loaded.inactiveError !== null) throw loaded.inactiveError;
   return await inSteps(planUpload(draft, loaded), runStep);
 }
 

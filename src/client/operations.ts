@@ -645,9 +645,9 @@ export interface PutMappingInput {
     name?: string;
     /** only in answers; ignored in requests */
     updated_at?: string | null;
-    /** the columns, each by its name in the table */
+    /** the columns, each with its name in the table */
     columns: MappedColumn[];
-    /** values for all rows */
+    /** the values that all rows have */
     values: MappedValue[];
   } | Encoded;
 }
@@ -707,11 +707,11 @@ export interface AddOwnKeyInput {
   key: {
     /** a name for the key; up to 64 characters */
     label?: string;
-    /** if left out, all that this key may give */
+    /** if left out, all scopes that the key of the request may give */
     scopes?: ("read" | "products" | "webhooks" | "keys")[];
-    /** if left out, all that this key may give */
+    /** if left out, all networks that the key of the request may give */
     networks?: string[];
-    /** if left out, the latest end that this key may give */
+    /** if left out, the latest expiry that the key of the request may give */
     expires_at?: string | null;
   } | Encoded;
 }
@@ -901,11 +901,11 @@ export interface AddSellerKeyInput {
   key: {
     /** a name for the key; up to 64 characters */
     label?: string;
-    /** if left out, all that this key may give */
+    /** if left out, all scopes that the key of the request may give */
     scopes?: ("read" | "products" | "webhooks" | "keys")[];
-    /** if left out, all that this key may give */
+    /** if left out, all networks that the key of the request may give */
     networks?: string[];
-    /** if left out, the latest end that this key may give */
+    /** if left out, the latest expiry that the key of the request may give */
     expires_at?: string | null;
   } | Encoded;
 }

@@ -637,15 +637,15 @@ export interface Contact {
 
 export interface MappedColumn {
   name: string;
-  /** the field, as in an upload; empty: the column is left out */
+  /** the field, as in an upload; empty: the column is ignored */
   field: string;
-  /** the unit of numbers without one */
+  /** the unit of numbers that the table has without a unit */
   unit?: string;
 }
 
 export interface MappedValue {
   value: string;
-  /** as in an upload */
+  /** the field, as in an upload */
   field: string;
 }
 
@@ -990,9 +990,9 @@ export interface TriggerMeaning {
 export interface Mapping {
   name: string;
   updated_at: string;
-  /** the columns, each by its name in the table */
+  /** the columns, each with its name in the table */
   columns: MappedColumn[];
-  /** values for all rows */
+  /** the values that all rows have */
   values: MappedValue[];
 }
 

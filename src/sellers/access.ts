@@ -1,4 +1,4 @@
-/** Whether a seller may use the service. */
+/** Checks whether a seller may use the service, and locks sellers. */
 import type { DialectQuery, Sql, Tx } from "../database/db.ts";
 import type { Ranges } from "../lib/cidr.ts";
 import { ServiceError } from "../lib/errors.ts";
@@ -10,7 +10,7 @@ import {
 import { isoTime } from "../xml/encode.ts";
 import type { Caller, Seller, SellerStatus } from "./seller.ts";
 
-/** 401, with one message for all reasons. */
+/** The error 401, with the same message for all reasons. */
 export function unauthorized(): ServiceError {
   return new ServiceError("unauthorized", KEY_NEEDED);
 }
@@ -18,11 +18,11 @@ export function unauthorized(): ServiceError {
 const KEY_NEEDED = "A valid key is needed in the header X-Service-Auth.";
 
 /**
- * 401 for a known key that is revoked, has ended or is used from outside its
- * networks. The answer is the same as for an unknown key.
+ * The error 401 for a known key that is revoked, has expired or is used from
+ * outside its networks. The answer is the same as for an unknown key.
  */
 export class KeyRefused extends ServiceError {
-  /** Why, for the operator and for other keys of the seller. */
+  /** The reason, which the operator and other keys of the seller can read. */
   readonly reason: string;
   readonly owner: Caller;
 
@@ -34,8 +34,8 @@ export class KeyRefused extends ServiceError {
 }
 
 /**
- * Throws 401 for a key that is revoked, has ended, or is used from outside its
- * networks.
+ * Throws `KeyRefused` for a key that is revoked, has expired, or is used from
+ * outside its networks.
  */
 export function checkUsable(
   owner: Caller & KeyRestrictions,
@@ -55,19 +55,20 @@ export function whyUnusable(
 ): string | null {
   if (revokedAt !== null) return `${key} was revoked at ${isoTime(revokedAt)}.`;
   if (expiresAt !== null && expiresAt <= now) {
-    return `${key} ended at ${isoTime(expiresAt)}.`;
+    return `${key} expired at ${isoTime(expiresAt)}.`;
   }
   return networks === null || networks.has(client)
     ? null
     : `${key} was sent from ${client}, which is in none of its networks.`;
 }
 
-/** Conditions under which a key is refused. */
+/** What can make a key unusable. */
 export interface KeyRestrictions {
-  /** Unix milliseconds; null if it is not revoked. */
+  /** Unix milliseconds; null: the key is not revoked. */
   revokedAt: number | null;
-  /** Unix milliseconds. */
+  /** Unix milliseconds; null: the key does not expire. */
   expiresAt: number | null;
+  /** null: the key may be used from any address. */
   networks: Pick<Ranges, "has"> | null;
 }
 
@@ -83,11 +84,14 @@ function suspended(): ServiceError {
   );
 }
 
-/** Locks the seller against removal; throws the `inactive` of `standingOf`. */
+/**
+ * Locks the seller against removal. Throws 401 or 403 if the seller may no longer
+ * use the service.
+ */
 export async function requireActive(tx: Tx, caller: Caller): Promise<void> {
   await lockAgainstRemoval(tx, caller.no);
-  const { inactive } = await standingOf(tx, caller);
-  if (inactive !== null) throw inactive;
+  const { inactiveError } = await readSellerState(tx, caller);
+  if (inactiveError !== null) throw inactiveError;
 }
 
 const STATUS = `SELECT status, review, price_jump,
@@ -99,8 +103,8 @@ const STATUS_WITH_KEY = `${STATUS} AND EXISTS (
 /**
  * Keeps the seller from being removed until the write ends. A read after this
  * call shows a removal that came before it. Locks `seller_counters`, because
- * every section has a copy of `sellers`. Conflicts with `lockExclusively` alone,
- * so many writes may hold this lock of a seller at the same time.
+ * every section has a copy of `sellers`. Conflicts only with `lockExclusively`,
+ * so many writes may have this lock of a seller at the same time.
  */
 export async function lockAgainstRemoval(
   tx: Tx,
@@ -110,8 +114,8 @@ export async function lockAgainstRemoval(
 }
 
 /**
- * Waits for the writes that have locked the seller; later ones wait for this
- * write. Conflicts with all three locks, itself included.
+ * Waits for the writes that have locked the seller; later writes wait for this
+ * one. Conflicts with all three locks, itself included.
  */
 export async function lockExclusively(tx: Tx, sellerNo: number): Promise<void> {
   await tx.runMany(sellerLock("FOR UPDATE"), [[sellerNo]], "any");
@@ -127,10 +131,10 @@ export async function lockForCounting(tx: Tx, sellerNo: number): Promise<void> {
 }
 
 /**
- * Waits for the writes that have locked the seller; later ones see that it is
- * removed.
+ * Waits for the writes that have locked the seller, and marks it as removed in
+ * its section, which later writes see.
  */
-export async function markRemovedAfterHolds(
+export async function lockAndMarkRemoved(
   tx: Tx,
   sellerNo: number,
 ): Promise<void> {
@@ -143,7 +147,8 @@ export async function markRemovedAfterHolds(
 }
 
 /**
- * Locks a seller in the section of its rows; empty on an engine with one writer.
+ * SQL that locks a seller in the section of its rows; empty on SQLite, which has
+ * one writer.
  */
 function sellerLock(clause: string): DialectQuery {
   return {
@@ -153,9 +158,9 @@ function sellerLock(clause: string): DialectQuery {
 }
 
 /** The state of a seller on which its writes depend. */
-export interface Standing {
+export interface SellerState {
   /** The error if the seller may no longer use the service; null if it may. */
-  inactive: ServiceError | null;
+  inactiveError: ServiceError | null;
   /** The review policy of its products. */
   review: ReviewPolicy;
   /** The percent by which a price may change in one step; null: any. */
@@ -167,14 +172,14 @@ export interface Standing {
 }
 
 /**
- * Checks again in the write of a long request, during which the operator may
- * have revoked the key or removed the seller (401), or suspended it (403).
- * Background work, after the end of its request, has no key to check.
+ * Reads the state of a seller in a write. During a long request, the operator
+ * may have revoked the key or removed the seller (401), or suspended the seller
+ * (403). Without a key, as in background work, only the seller is checked.
  */
-export async function standingOf(
+export async function readSellerState(
   sql: Sql,
   { id, keyId }: Seller & Partial<Caller>,
-): Promise<Standing> {
+): Promise<SellerState> {
   const seller = await sql.get<
     {
       status: SellerStatus;
@@ -188,14 +193,14 @@ export async function standingOf(
   );
   if (seller === undefined) {
     return {
-      inactive: unauthorized(),
+      inactiveError: unauthorized(),
       review: "none",
       priceJump: null,
       categoriesVersion: null,
     };
   }
   return {
-    inactive: seller.status === "active" ? null : suspended(),
+    inactiveError: seller.status === "active" ? null : suspended(),
     review: policyOf(seller.review),
     priceJump: seller.price_jump,
     categoriesVersion: seller.categories_version,

@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 /** Characters of a key that lists show; too few to guess the rest. */
 const PREFIX_LENGTH = 8;
 
-/** A new key: `kind`, as in `sk_`, and 32 random bytes. */
+/** Creates a key: a prefix for its kind, such as `sk_`, and 32 random bytes. */
 export function newKey(ids: Pick<Deps["ids"], "random">, kind: string): string {
   return kind + Buffer.from(ids.random(32)).toString("base64url");
 }

@@ -1,4 +1,4 @@
-/** The address for notices of a seller, and whether it wants any. */
+/** A seller's mail address for notices, and whether the seller wants notices. */
 import type { Services } from "../services.ts";
 import { createHmac } from "node:crypto";
 import { Buffer } from "node:buffer";
@@ -63,7 +63,10 @@ async function forgetNotices(tx: Tx, { no }: Seller): Promise<void> {
   );
 }
 
-/** Proves that a link was made for the mail of this seller to this address. */
+/**
+ * The signature in an unsubscribe link. It proves that the service sent the link
+ * to the seller's current address, for which `emailKey` was created.
+ */
 export function linkSignature(emailKey: string, seller: Pick<Seller, "id">) {
   return createHmac("sha256", emailKey)
     .update(`notices ${seller.id}`)
@@ -73,12 +76,13 @@ export function linkSignature(emailKey: string, seller: Pick<Seller, "id">) {
 /** The seller of an unsubscribe link. */
 export interface Subscription {
   seller: Seller;
-  /** Whether notices go to its address. */
+  /** Whether the seller gets notices. */
   isOn: boolean;
 }
 
 /**
- * Returns null for a link that was not made for the seller's current address.
+ * The subscription of an unsubscribe link; null for a link that was not sent to
+ * the seller's current address.
  */
 export async function findSubscription(
   tx: Pick<Tx, "get">,
@@ -102,8 +106,8 @@ export async function findSubscription(
 }
 
 /**
- * Stops or restarts the mail to the seller of a link. Returns null for a link
- * that was not made for the seller's current address.
+ * Stops or restarts the notices to the seller of an unsubscribe link. Returns
+ * null for a link that was not sent to the seller's current address.
  */
 export function changeSubscription(
   { db, deps }: Pick<Services, "db" | "deps">,

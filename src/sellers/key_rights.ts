@@ -1,4 +1,4 @@
-/** What a key of a seller may do: its scopes, its end and its networks. */
+/** The rights of a seller's key: its scopes, expiry and networks. */
 import { parseCidr, Ranges } from "../lib/cidr.ts";
 import { type Detail, ServiceError } from "../lib/errors.ts";
 import { isoTime } from "../xml/encode.ts";
@@ -7,9 +7,9 @@ import { type NeededScope, type Scope, SCOPES, scopesOf } from "./scopes.ts";
 export interface KeyRights {
   /** At least one, in the order of `SCOPES`. */
   scopes: readonly Scope[];
-  /** Unix milliseconds; null if the key does not end. */
+  /** Unix milliseconds; null: the key does not expire. */
   expiresAt: number | null;
-  /** CIDRs; empty if the key may be used from everywhere. */
+  /** CIDRs; if empty, the key may be used from any address. */
   networks: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export function rightsColumns({ scopes, expiresAt, networks }: KeyRights) {
   return [scopes.join(" "), expiresAt, networks.join(" ")];
 }
 
-/** Describes rights for the audit log; "" if nothing is restricted. */
+/** Describes the restrictions of a key for the audit log; empty if none. */
 export function describeRights(
   { scopes, expiresAt, networks }: KeyRights,
 ): string {
@@ -55,7 +55,7 @@ export function describeRights(
   ].join(", ");
 }
 
-/** Throws 403 unless the key has a scope that allows this. */
+/** Throws 403 unless the key has a scope that allows the request. */
 export function checkScope(
   { scopes }: Pick<KeyRights, "scopes">,
   scope: NeededScope,
@@ -66,25 +66,25 @@ export function checkScope(
   throw new ServiceError(
     "forbidden",
     `Your key lacks the scope ${wanted.join(" or ")}; it has ` +
-      `${scopes.join(", ")}. Use another key, or make one.`,
+      `${scopes.join(", ")}. Use another key, or create one.`,
   );
 }
 
-/** The networks of a key, to look up addresses in; null: everywhere. */
+/** The networks of a key as ranges; null: any address is allowed. */
 export function rangesOf({ networks }: KeyRights): Ranges | null {
   return networks.length === 0 ? null : new Ranges(networks);
 }
 
 /**
- * The rights of a key that is created with another key: rights that are not
- * given are those of the other key. Throws 403 with a detail for each right
- * that exceeds it.
+ * The rights of a key that is created with another key, whose rights are `own`.
+ * Rights that are not given are those of that key. Throws 403 with a detail for
+ * each right that exceeds those.
  */
 export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
   const { scopes, expiresAt, networks } = wanted;
   const rights: KeyRights = {
     scopes: scopes ?? own.scopes,
-    // null means no end, which exceeds any end.
+    // null means that the key never expires, which exceeds any expiry.
     expiresAt: expiresAt === undefined ? own.expiresAt : expiresAt,
     networks: networks ?? own.networks,
   };
@@ -92,13 +92,13 @@ export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
   if (details.length === 0) return rights;
   throw new ServiceError(
     "forbidden",
-    "A key cannot make one that may do more than itself: " +
+    "A key cannot create a key with more rights than its own: " +
       details.map(({ message }) => message).join(" "),
     { details },
   );
 }
 
-/** The rights that exceed `own`. */
+/** A problem for each right that exceeds `own`. */
 function excessRights(own: KeyRights, rights: KeyRights): Detail[] {
   const scopes = rights.scopes.filter((scope) => !own.scopes.includes(scope));
   const isLonger = own.expiresAt !== null &&
@@ -113,16 +113,16 @@ function excessRights(own: KeyRights, rights: KeyRights): Detail[] {
     ...(isLonger
       ? [tooMuchProblem(
         "expires_at",
-        `Your key ends at ${
+        `Your key expires at ${
           isoTime(own.expiresAt!)
-        }; choose an end before that.`,
+        }; choose an earlier expiry.`,
       )]
       : []),
     ...(own.networks.length > 0 && rights.networks.length === 0
       ? [
         tooMuchProblem(
           "networks",
-          `Your key is for ${own.networks.join(", ")}.`,
+          `Your key is limited to ${own.networks.join(", ")}.`,
         ),
       ]
       : []),

@@ -19,27 +19,27 @@ const KEY_KIND = "sk_";
 
 export interface ListedKey {
   id: string;
-  /** The operator's name for the key; null if there is none. */
+  /** A name for the key; null if it has none. */
   label: string | null;
-  /** How the key starts; null for a key older than this column. */
+  /** The first characters of the key; null if it is older than this column. */
   prefix: string | null;
   createdAt: number;
   /** Unix milliseconds, to the minute; null if it was never used. */
   lastUsedAt: number | null;
-  /** null: the key is valid unless it has ended. */
+  /** null: the key is not revoked. */
   revokedAt: number | null;
   rights: KeyRights;
 }
 
 export interface NewKey {
   keyId: string;
-  /** In the clear; not shown again. */
+  /** The key itself, which is shown once. */
   apiKey: string;
   label: string | null;
   rights: KeyRights;
 }
 
-/** Creates another key of a seller, which is random unless given. */
+/** Creates a key of a seller; `apiKey` is random by default. */
 export async function addKey(
   tx: Tx,
   { clock, ids }: Pick<Deps, "clock" | "ids">,
@@ -66,7 +66,7 @@ export async function addKey(
 }
 
 /**
- * The seller's name of a key id, and whether the key is revoked; null for an
+ * The name of a key's seller, and whether the key is revoked; null for an
  * unknown id.
  */
 export async function findKey(
@@ -83,7 +83,7 @@ export async function findKey(
   return { seller: row.seller, revoked: row.revokedAt !== null };
 }
 
-/** Revokes a key; false if there is none with this id. */
+/** Revokes a key. Returns false for an unknown id. */
 export async function revokeKey(
   tx: Tx,
   { clock }: Pick<Deps, "clock">,
@@ -97,7 +97,7 @@ export async function revokeKey(
   return changed > 0;
 }
 
-/** Sets the end of a key. */
+/** Sets when a key expires. */
 export async function endKey(
   tx: Tx,
   keyId: string,
@@ -132,7 +132,7 @@ export const KEY_LABEL =
   "(SELECT label FROM api_keys WHERE api_keys.id = key_id) AS key_label";
 
 /** The columns of a key that `rightsOf` reads. */
-const RIGHTS = `api_keys.scopes, api_keys.expires_at AS "expiresAt",
+const RIGHTS_COLUMNS = `api_keys.scopes, api_keys.expires_at AS "expiresAt",
        api_keys.networks`;
 
 /** The owner of a key and the limits of its requests. */
@@ -146,29 +146,29 @@ export interface KeyOwner extends Caller, KeyRestrictions {
 }
 
 /**
- * The owner of a key; null if it is unknown, or the owner removed. The key may
- * have ended, and may be revoked.
+ * The owner of a key, even if the key has expired or is revoked; null for an
+ * unknown key, and for a key of a removed seller.
  */
 export async function findSellerByKey(
   sql: Sql,
   apiKey: string,
 ): Promise<KeyOwner | null> {
-  const wanted = keyHash(apiKey);
+  const wantedHash = keyHash(apiKey);
   const row = await sql.get<
     Omit<KeyOwner, keyof KeyRights> & RightsRow & { hash: string }
   >(
     `SELECT sellers.id, sellers.seller_no AS no, sellers.name, sellers.status,
        sellers.rate_limit AS "rateLimit",
        sellers.price_jump AS "priceJump", api_keys.id AS "keyId", api_keys.hash,
-       api_keys.revoked_at AS "revokedAt", ${RIGHTS}
+       api_keys.revoked_at AS "revokedAt", ${RIGHTS_COLUMNS}
      FROM api_keys JOIN sellers ON sellers.seller_no = api_keys.seller_no
      WHERE api_keys.hash = ? AND sellers.status <> 'removed'`,
-    [wanted],
+    [wantedHash],
   );
   if (row === undefined) return null;
   const { hash, ...owner } = row;
   // The index compares byte by byte; this comparison takes constant time.
-  if (!sameHash(wanted, hash)) return null;
+  if (!sameHash(wantedHash, hash)) return null;
   const rights = rightsOf(owner);
   return { ...owner, ...rights, networks: rangesOf(rights) };
 }
@@ -179,7 +179,7 @@ export async function listKeys(
   sellerNo: number,
 ): Promise<ListedKey[]> {
   const rows = await sql.all<Omit<ListedKey, "rights"> & RightsRow>(
-    `SELECT id, label, prefix, created_at AS "createdAt", ${RIGHTS},
+    `SELECT id, label, prefix, created_at AS "createdAt", ${RIGHTS_COLUMNS},
        last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
      FROM api_keys LEFT JOIN key_uses
        ON key_uses.seller_no = api_keys.seller_no AND key_id = id

@@ -10,22 +10,23 @@ import { groupBySection } from "../database/sections.ts";
 
 /** How long uses are collected before they are written. */
 const COLLECT_MS = 5_000;
-/** The most keys whose last minute is remembered. */
-const REMEMBERED = 10_000;
+/** How many keys are remembered with the minute of their last use. */
+const KEYS_REMEMBERED = 10_000;
 
 interface KeyUse {
   sellerNo: number;
   keyId: string;
-  /** Unix milliseconds. */
+  /** The beginning of the minute, in Unix milliseconds. */
   minute: number;
 }
 
 export class KeyUses {
   readonly #db: Db;
   readonly #deps: Pick<Deps, "clock" | "log">;
-  /** By key id, the minute in which its use was last noted. */
-  readonly #noted = new Map<string, number>();
-  #waiting = new Map<string, KeyUse>();
+  /** The minute in which a key's use was last recorded, by key id. */
+  readonly #recorded = new Map<string, number>();
+  /** The uses for the next write, by key id. */
+  #collected = new Map<string, KeyUse>();
   #cancel: (() => void) | null = null;
 
   constructor(db: Db, deps: Pick<Deps, "clock" | "log">) {
@@ -33,34 +34,34 @@ export class KeyUses {
     this.#deps = deps;
   }
 
-  /** Notes that a key was used now. */
+  /** Records that a key was used now. */
   note({ no: sellerNo, keyId }: Caller): void {
     const { clock } = this.#deps;
     const minute = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
-    if (this.#noted.get(keyId) === minute) return;
-    if (this.#noted.size >= REMEMBERED) this.#noted.clear();
-    this.#noted.set(keyId, minute);
-    this.#waiting.set(keyId, { sellerNo, keyId, minute });
+    if (this.#recorded.get(keyId) === minute) return;
+    if (this.#recorded.size >= KEYS_REMEMBERED) this.#recorded.clear();
+    this.#recorded.set(keyId, minute);
+    this.#collected.set(keyId, { sellerNo, keyId, minute });
     this.#cancel ??= clock.after(COLLECT_MS, () => this.flush());
   }
 
   /**
-   * Writes the recorded uses; a use that cannot be written is recorded again at
-   * the next request.
+   * Writes the collected uses. If that fails, the next request with the same key
+   * is recorded again.
    */
   async flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;
-    const uses = [...this.#waiting.values()];
-    this.#waiting = new Map();
+    const uses = [...this.#collected.values()];
+    this.#collected = new Map();
     await Promise.all(
-      groupBySection(this.#db, uses).map(async ([section, own]) => {
+      groupBySection(this.#db, uses).map(async ([section, ofSection]) => {
         try {
           await section.write((tx) =>
-            tx.runMany(NOTE, own.sort(byKey).map(valuesOf), "any")
+            tx.runMany(RECORD_USE, ofSection.sort(byKey).map(valuesOf), "any")
           );
         } catch (error) {
-          for (const { keyId } of own) this.#noted.delete(keyId);
+          for (const { keyId } of ofSection) this.#recorded.delete(keyId);
           this.#deps.log.debug("key_uses_not_written", {
             error: String(error),
           });
@@ -71,14 +72,14 @@ export class KeyUses {
 }
 
 /** Skips a seller that is being removed, whose rows may be deleted already. */
-const NOTE = `INSERT INTO key_uses (seller_no, key_id, last_used_at)
+const RECORD_USE = `INSERT INTO key_uses (seller_no, key_id, last_used_at)
   SELECT seller_no, ?, ? FROM seller_counters
   WHERE seller_no = ? AND removed = 0
   ON CONFLICT (seller_no, key_id) DO UPDATE
     SET last_used_at = excluded.last_used_at
     WHERE key_uses.last_used_at < excluded.last_used_at`;
 
-/** The order in which rows are locked. */
+/** Orders uses, so that two writes lock rows in the same order. */
 function byKey(one: KeyUse, other: KeyUse): number {
   return one.sellerNo - other.sellerNo || (one.keyId < other.keyId ? -1 : 1);
 }

@@ -1,9 +1,10 @@
 /**
- * The limits that an operator may set for one seller, one entry each. A new
- * limit is a row here, its column of `sellers` in `database/schema.ts` with its
- * migration (`migrations.ts`), and its use. The operator's attribute, the
- * statements, the answers and their schemas, the commands, the handbook and the
- * page follow from it; for a quota, the notices too.
+ * The limits that an operator may set for one seller. A new limit needs an entry
+ * here, a column of `sellers` in `database/schema.ts` with a migration
+ * (`migrations.ts`), and the code that applies the limit. The entry alone adds
+ * the limit to the operator's attributes, the SQL statements, the answers and
+ * their schemas, the commands, the handbook and the page; and a quota to the
+ * notices.
  */
 import { RATE_LIMIT_MAX } from "../lib/values.ts";
 
@@ -17,39 +18,39 @@ export type Resource =
   /** Bytes of the stored copies of the seller's images. */
   | "image_bytes"
   /**
-   * Bytes of documents of imports, and of the refused products that are kept of
-   * them.
+   * Bytes of import documents, and of the refused products that remain of a
+   * document when its import has ended.
    */
   | "import_bytes";
 
 export interface SellerLimit {
-  /** What the limit counts. */
+  /** The unit of the value. */
   unit: string;
-  /** The highest value; no maximum by default. */
+  /** The highest value that an operator may set; by default any. */
   max?: number;
-  /** Its description in answers, after the unit. */
+  /** The limit's description in answers. */
   about: string;
-  /** Its description in the handbook. */
+  /** The limit's description in the handbook. */
   meaning: string;
-  /** Its name on the page. */
+  /** The limit's name on the page. */
   label: string;
-  /** The value in examples of answers; null: the default. */
+  /** The value in examples of answers; null: an empty value. */
   example: number | null;
-  /** What an empty value is called on the page; by default "default". */
+  /** What the page shows for an empty value; "default" if left out. */
   unset?: string;
 }
 
-/** A limit of what is stored. */
+/** A limit of stored products or bytes. */
 export interface SellerQuota extends SellerLimit {
-  /** The setting that is its default. */
+  /** The setting that has the default of the quota. */
   setting: string;
-  /** What the quota counts: the unit, or what its bytes belong to. */
+  /** What the quota limits, as notices and the page name it. */
   of: string;
-  /** The resources that count against it. */
+  /** The resources that count against the quota. */
   resources: readonly Resource[];
 }
 
-/** The limits of what is stored, by their columns. */
+/** The quotas, by column of `sellers`. */
 export const SELLER_QUOTAS = {
   product_limit: {
     unit: "products",
@@ -73,7 +74,7 @@ export const SELLER_QUOTAS = {
   },
 } as const satisfies Record<string, SellerQuota>;
 
-/** All limits, by their columns. */
+/** All limits, by column of `sellers`. */
 export const SELLER_LIMITS = {
   rate_limit: {
     unit: "requests a minute",
@@ -89,8 +90,8 @@ export const SELLER_LIMITS = {
     max: PRICE_JUMP_MAX,
     about: "percent by which a price may change in one step; empty: any",
     meaning: "percent by which [a price may change in one step]" +
-      "(prices.md#a-price-that-is-far-off); `0` allows no change without " +
-      "`expected`, an empty value any",
+      "(prices.md#a-price-that-is-far-off); `0` refuses every change without " +
+      "`expected`, an empty value refuses none",
     label: "Largest change of a price, in percent",
     example: null,
     unset: "any",
@@ -103,18 +104,18 @@ export type QuotaName = keyof typeof SELLER_QUOTAS;
 export const LIMIT_NAMES = Object.keys(SELLER_LIMITS) as LimitName[];
 export const QUOTA_NAMES = Object.keys(SELLER_QUOTAS) as QuotaName[];
 
-/** The unit of a quota, by its `of`; "" for anything else. */
+/** The unit of the quota whose `of` this is; empty for any other value. */
 export function quotaUnit(of: unknown): string {
   const quotas: readonly SellerQuota[] = Object.values(SELLER_QUOTAS);
   return quotas.find((quota) => quota.of === of)?.unit ?? "";
 }
 
-/** The settings that are defaults of quotas: a part of `Config`. */
+/** The settings in `Config` that have the defaults of quotas. */
 export type QuotaDefaults = Readonly<
   Record<typeof SELLER_QUOTAS[QuotaName]["setting"], number>
 >;
 
-/** A seller's own limits; null: the default setting, or no limit. */
+/** The limits of one seller; null: the default setting, or no limit. */
 export type SellerLimits = Readonly<Record<LimitName, number | null>>;
 
 /** The limits in a row, without its other columns. */

@@ -23,13 +23,17 @@ import { lockForCounting, requireActive } from "./access.ts";
 import { isName, NAME_RULE } from "./names.ts";
 import type { Caller, Seller } from "./seller.ts";
 
-/** The most mappings of a seller, and the most bytes of each document. */
+/** How many mappings a seller may have, and how many bytes each document. */
 export const MAPPINGS_LIMIT = 50;
 export const MAPPING_BYTES = 32 * 1_024;
 
-/** The choice for a column; the page knows the names of fields and units. */
-const MAPPED = {
-  field: { form: { kind: "string" }, required: true, about: "as in an upload" },
+// Any text is valid: only the page knows the names of fields and units.
+const FIELD_ATTRIBUTE = {
+  field: {
+    form: { kind: "string" },
+    required: true,
+    about: "the field, as in an upload",
+  },
 } satisfies Record<string, Attribute>;
 const MAPPED_COLUMN: Shape<
   { "@field": string; "@unit"?: string; "#text": string }
@@ -39,19 +43,19 @@ const MAPPED_COLUMN: Shape<
   content: { kind: "string" },
   attributes: {
     field: {
-      ...MAPPED.field,
-      about: "the field, as in an upload; empty: the column is left out",
+      ...FIELD_ATTRIBUTE.field,
+      about: "the field, as in an upload; empty: the column is ignored",
     },
     unit: {
       form: { kind: "string" },
-      about: "the unit of numbers without one",
+      about: "the unit of numbers that the table has without a unit",
     },
   },
 };
 const MAPPED_VALUE: Shape<{ "@field": string; "#text": string }> = {
   type: "mapped_value",
   content: { kind: "string" },
-  attributes: MAPPED,
+  attributes: FIELD_ATTRIBUTE,
 };
 
 /** The elements of a mapping. */
@@ -59,9 +63,13 @@ export const MAPPING_ELEMENTS = [
   one(
     "columns",
     elements(many("column", MAPPED_COLUMN)),
-    "the columns, each by its name in the table",
+    "the columns, each with its name in the table",
   ),
-  one("values", elements(many("value", MAPPED_VALUE)), "values for all rows"),
+  one(
+    "values",
+    elements(many("value", MAPPED_VALUE)),
+    "the values that all rows have",
+  ),
 ] as const;
 
 export const MAPPING = {
@@ -69,17 +77,15 @@ export const MAPPING = {
   shape: inAnyOrder(NAME_OF_PATH, readOnly("updated_at"), ...MAPPING_ELEMENTS),
 };
 
-/**
- * The choice for a column of a table, by its name; an empty field omits the
- * column.
- */
+/** The field for a column of a table; if empty, the column is ignored. */
 export interface MappedColumn {
+  /** The name of the column. */
   name: string;
   field: string;
   unit?: string;
 }
 
-/** A value for all rows. */
+/** A value that all rows of a table have in one field. */
 export interface MappedValue {
   value: string;
   field: string;
@@ -98,16 +104,16 @@ export interface NamedMapping extends Mapping {
 const [COLUMNS, VALUES] = MAPPING_ELEMENTS;
 
 /**
- * Reads `<mapping>`, which is stored under `name`. Throws 422 with everything
- * that is wrong.
+ * Reads `<mapping>` from a request to store it as `name`. Throws 422 with every
+ * problem.
  */
 export function readMapping(root: XmlElement, name: string): Mapping {
   const { fields, details } = readFields(root, MAPPING);
   checkName(fields.get("name"), name, details);
   const entries = ({ name: list, shape }: typeof MAPPING_ELEMENTS[number]) => {
     const { name: item, shape: { attributes } } = listedIn(shape)!.items;
-    const sent = fields.get(list as keyof Mapping);
-    if (sent === undefined) {
+    const listElement = fields.get(list as keyof Mapping);
+    if (listElement === undefined) {
       details.push({
         line: root.line,
         field: list,
@@ -115,9 +121,9 @@ export function readMapping(root: XmlElement, name: string): Mapping {
         message: `<${list}> is missing; send it, even without any <${item}>.`,
       });
     } else {
-      for (const detail of textBeside(sent)) details.push(detail);
+      for (const detail of textBeside(listElement)) details.push(detail);
     }
-    return (sent?.children ?? []).flatMap((element, n) => {
+    return (listElement?.children ?? []).flatMap((element, n) => {
       const path = `${list}/${item}[${n + 1}]`;
       const problem = mappingProblem(
         element,
@@ -148,7 +154,7 @@ function mappingProblem(
   { name, line, attributes, children }: XmlElement,
   item: string,
   path: string,
-  known: readonly string[],
+  allowedAttributes: readonly string[],
 ): Detail | null {
   if (name !== item) {
     const [list] = path.split("/");
@@ -159,13 +165,16 @@ function mappingProblem(
       message: `<${name}> is not known in <${list}>: write <${item}>.`,
     };
   }
-  const other = Object.keys(attributes).find((one) => !known.includes(one));
-  if (other !== undefined) {
+  const unknown = Object.keys(attributes)
+    .find((attribute) => !allowedAttributes.includes(attribute));
+  if (unknown !== undefined) {
     return {
       line,
-      field: `${path}/@${other}`,
+      field: `${path}/@${unknown}`,
       code: "unknown_attribute",
-      message: `${other} is not known; <${item}> has ${known.join(", ")}.`,
+      message: `${unknown} is not known; <${item}> has ${
+        allowedAttributes.join(", ")
+      }.`,
     };
   }
   if (attributes.field === undefined) {
@@ -186,8 +195,8 @@ function mappingProblem(
 }
 
 /**
- * Stores a mapping; replaces one of the same name. Throws 422 for an invalid
- * name and beyond the limit.
+ * Stores a mapping, and replaces an earlier mapping of the same name. Throws 422
+ * for an invalid name, and for one mapping too many.
  */
 export async function putMapping(
   { db }: Pick<Services, "db">,
@@ -244,22 +253,23 @@ interface MappingRow {
   content: string;
 }
 
-const FOUND = 'SELECT name, updated_at AS "updatedAt", content FROM mappings';
+const SELECT_MAPPINGS =
+  'SELECT name, updated_at AS "updatedAt", content FROM mappings';
 
 function toMapping({ content, ...row }: MappingRow): NamedMapping {
   return { ...row, ...JSON.parse(content) as Mapping };
 }
 
-/** Mappings of a seller after a name, in the order of their names. */
+/** A seller's mappings by name, from the first name after `after`. */
 export async function listMappings(
   sql: Sql,
   sellerNo: number,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<NamedMapping[]> {
-  const wanted = where({ "seller_no = ?": sellerNo, "name > ?": after });
+  const condition = where({ "seller_no = ?": sellerNo, "name > ?": after });
   const rows = await sql.all<MappingRow>(
-    `${FOUND} ${wanted.where} ORDER BY name ${LIMIT}`,
-    [...wanted.params, limit],
+    `${SELECT_MAPPINGS} ${condition.where} ORDER BY name ${LIMIT}`,
+    [...condition.params, limit],
   );
   return rows.map(toMapping);
 }
@@ -271,13 +281,13 @@ export async function findMapping(
   name: string,
 ): Promise<NamedMapping | null> {
   const row = await sql.get<MappingRow>(
-    `${FOUND} WHERE seller_no = ? AND name = ?`,
+    `${SELECT_MAPPINGS} WHERE seller_no = ? AND name = ?`,
     [sellerNo, name],
   );
   return row === undefined ? null : toMapping(row);
 }
 
-/** Throws 404 if there is none of this name. */
+/** Deletes a mapping; throws 404 if there is none of this name. */
 export async function deleteMapping(
   { db }: Pick<Services, "db">,
   { no }: Seller,

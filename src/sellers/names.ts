@@ -1,4 +1,4 @@
-/** Names that operators give to sellers and to keys of their own. */
+/** The rules for names of sellers, of operators' keys, and of other things. */
 import { DbError } from "../database/db.ts";
 import {
   type DetailCode,
@@ -24,7 +24,7 @@ export const SELLER = {
   ),
 };
 
-/** The name in the document of a new seller; throws 422 for anything else. */
+/** Reads the name of a new seller; throws 422 for an invalid document. */
 export function readSellerName(root: XmlElement): string {
   const { fields, details } = readFields(root, SELLER);
   const name = readField("name", fields.get("name"), ok, details, root.line);
@@ -32,25 +32,25 @@ export function readSellerName(root: XmlElement): string {
   return name!;
 }
 
-/** Whether a text can be a name: two names must not look the same. */
+/** Whether a text can be a name. The rule prevents names that look alike. */
 export function isName(text: string): boolean {
   return [...text].length <= NAME_LENGTH && NAME.test(text);
 }
 
-/** The error for an invalid name: 422. */
+/** The error 422 for an invalid name. */
 export function invalidName(code: DetailCode, message: string): ServiceError {
   return recordInvalid([{ field: "name", code, message }]);
 }
 
-/** Runs a write that sets a name; throws 422 with `taken` if it is in use. */
-export async function giveName(
+/** Runs a write that sets a name; throws 422 if the name is in use. */
+export async function writeUniqueName(
   write: () => Promise<unknown>,
-  taken: string,
+  takenMessage: string,
 ): Promise<void> {
   try {
     await write();
   } catch (error) {
     if (!(error instanceof DbError && error.kind === "unique")) throw error;
-    throw invalidName("name_taken", taken);
+    throw invalidName("name_taken", takenMessage);
   }
 }

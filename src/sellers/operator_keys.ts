@@ -1,4 +1,4 @@
-/** Named keys of operators, in addition to the one of the settings. */
+/** Named keys of operators, in addition to the key in SELLER_OPERATOR_KEY. */
 import type { Services } from "../services.ts";
 import type { Sql } from "../database/db.ts";
 import {
@@ -13,7 +13,7 @@ import { quote } from "../lib/values.ts";
 import { isoTime } from "../xml/encode.ts";
 import type { KeyRestrictions } from "./access.ts";
 import { keyHash, newKey, sameHash } from "./api_key.ts";
-import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
+import { invalidName, isName, NAME_RULE, writeUniqueName } from "./names.ts";
 
 export interface Operator {
   /** The name in the audit log. */
@@ -21,15 +21,15 @@ export interface Operator {
   readOnly: boolean;
 }
 
-/** An operator's key, with the reasons that can prevent its use. */
+/** The operator of a key, with the restrictions of the key. */
 export type OperatorKey = Operator & KeyRestrictions;
 
-/** What a key may be used for, when and from where. */
+/** What a key allows, when it expires, and where it may be used. */
 export interface OperatorRights {
   readOnly: boolean;
-  /** Unix milliseconds; null, the default: the key does not end. */
+  /** Unix milliseconds; null, the default: the key does not expire. */
   expiresAt?: number | null;
-  /** CIDRs; none, the default: the key may be used from everywhere. */
+  /** CIDRs; if empty, the default: the key may be used from any address. */
   networks?: readonly string[];
 }
 
@@ -37,33 +37,33 @@ export interface ListedOperatorKey extends Required<OperatorRights> {
   id: string;
   name: string;
   createdAt: number;
-  /** null: the key is in force. */
+  /** null: the key is not revoked. */
   revokedAt: number | null;
 }
 
 /** `who` of changes that were made without a named key. */
-const RESERVED = [ENVIRONMENT, COMMAND_LINE, SELLER];
+const RESERVED_NAMES = [ENVIRONMENT, COMMAND_LINE, SELLER];
 
-type Changing = Pick<Services, "db" | "deps">;
+type WriteServices = Pick<Services, "db" | "deps">;
 
 /**
- * Creates a key and returns it in the clear. Throws 422 for an invalid name, or
- * one that a valid key has.
+ * Creates a key and returns it. Throws 422 for an invalid name, and for the name
+ * of a key that is not revoked.
  */
 export async function addOperatorKey(
-  services: Changing,
-  { who, name, ...wanted }: { who: string; name: string } & OperatorRights,
+  services: WriteServices,
+  { who, name, ...rights }: { who: string; name: string } & OperatorRights,
 ): Promise<string> {
   checkName(name);
   const { clock, ids } = services.deps;
   const key = newKey(ids, "ok_");
-  const { readOnly, expiresAt = null, networks = [] } = wanted;
+  const { readOnly, expiresAt = null, networks = [] } = rights;
   const row = [
     ...[ids.uuid(), name, keyHash(key), readOnly ? 1 : 0, clock.now()],
     ...[expiresAt, networks.join(" ")],
   ];
   return await withAudit(services, who, "operator-key add", async (tx) => {
-    await giveName(() =>
+    await writeUniqueName(() =>
       tx.run(
         `INSERT INTO operator_keys (id, name, hash, read_only, created_at,
            expires_at, networks)
@@ -71,13 +71,13 @@ export async function addOperatorKey(
         row,
         1,
       ), `${quote(name)} is in use already.`);
-    const words = describeOperatorRights({ readOnly, expiresAt, networks });
-    const detail = words === "" ? name : `${name} (${words})`;
+    const limits = describeOperatorRights({ readOnly, expiresAt, networks });
+    const detail = limits === "" ? name : `${name} (${limits})`;
     return [key, { seller: null, detail }];
   });
 }
 
-/** Describes rights for the audit log; "" if nothing is restricted. */
+/** Describes the restrictions of a key for the audit log; empty if none. */
 function describeOperatorRights(
   { readOnly, expiresAt, networks }: Required<OperatorRights>,
 ): string {
@@ -89,17 +89,19 @@ function describeOperatorRights(
 }
 
 function checkName(name: string): void {
-  if (isName(name) && !RESERVED.includes(name)) return;
+  if (isName(name) && !RESERVED_NAMES.includes(name)) return;
   throw invalidName(
     "not_allowed",
-    `${quote(name)} cannot name a key: ${NAME_RULE}, and none of ` +
-      `${RESERVED.join(", ")}.`,
+    `${
+      quote(name)
+    } is not a valid name for a key: use ${NAME_RULE}, but none ` +
+      `of ${RESERVED_NAMES.join(", ")}.`,
   );
 }
 
 /** Revokes the key of this name; throws 404 if there is none. */
 export function revokeOperatorKey(
-  services: Changing,
+  services: WriteServices,
   { who, name }: { who: string; name: string },
 ): Promise<void> {
   return withAudit(services, who, "operator-key revoke", async (tx) => {
@@ -136,12 +138,12 @@ export async function listOperatorKeys(
   }));
 }
 
-/** The operator with this key, which may have ended; null if it is unknown. */
+/** The operator of a key, even if it has expired; null for an unknown key. */
 export async function findOperatorByKey(
   sql: Sql,
   key: string,
 ): Promise<OperatorKey | null> {
-  const wanted = keyHash(key);
+  const wantedHash = keyHash(key);
   const row = await sql.get<{
     name: string;
     read_only: number;
@@ -152,9 +154,9 @@ export async function findOperatorByKey(
   }>(
     `SELECT name, read_only, hash, revoked_at AS "revokedAt",
        expires_at AS "expiresAt", networks FROM operator_keys WHERE hash = ?`,
-    [wanted],
+    [wantedHash],
   );
-  if (row === undefined || !sameHash(wanted, row.hash)) return null;
+  if (row === undefined || !sameHash(wantedHash, row.hash)) return null;
   const { name, revokedAt, expiresAt, networks } = row;
   return {
     name,

@@ -1,5 +1,5 @@
 /**
- * Keys that sellers create, rotate and revoke themselves. A key cannot make a
+ * Keys that sellers create, rotate and revoke themselves. A key cannot create a
  * key with more rights than its own. Each change and its audit entry are one
  * write.
  */
@@ -25,16 +25,16 @@ import type { Caller } from "./seller.ts";
 import type { WantedKey } from "./wanted_key.ts";
 
 /**
- * Limits the keys of a seller that are valid or were made in the last day and,
- * separately, the older keys that are kept.
+ * Limits the keys of a seller that are valid or were created in the last day
+ * and, separately, how many other keys are kept.
  */
 export const KEYS_LIMIT = 100;
 /** How long a rotated key stays valid. */
 const ROTATED_MS = DAY_MS;
 
-type Changing = Pick<Services, "db" | "deps">;
+type WriteServices = Pick<Services, "db" | "deps">;
 
-/** All keys of the seller, and that of the request. */
+/** All keys of the seller, and the key of the request. */
 interface Keys {
   tx: Tx;
   all: readonly ListedKey[];
@@ -46,7 +46,7 @@ interface Keys {
  * request is still valid.
  */
 function changeKeys<T>(
-  services: Changing,
+  services: WriteServices,
   caller: Caller,
   action: string,
   change: (keys: Keys) => Promise<readonly [T, detail: string | null]>,
@@ -67,11 +67,11 @@ function changeKeys<T>(
 }
 
 /**
- * Makes a key; rights that are not given are those of the request's key. Throws
- * 403 for rights that exceed those, 422 for one key too many.
+ * Creates a key; rights that are not given are those of the request's key.
+ * Throws 403 for rights that exceed those, 422 for one key too many.
  */
 export function makeOwnKey(
-  services: Changing,
+  services: WriteServices,
   caller: Caller,
   { label, rights: wanted }: WantedKey,
 ): Promise<NewKey> {
@@ -83,22 +83,22 @@ export function makeOwnKey(
 }
 
 /**
- * Makes a key of the same kind as one of the seller's, which ends in a day.
- * Throws 404 for an unknown key, 409 for a key that is not valid, 403 for one
- * with more rights than the key of the request.
+ * Creates a key with the label and rights of an existing key of the seller. The
+ * existing key expires in a day. Throws 404 for an unknown key, 409 for a key
+ * that is not valid, 403 for a key with more rights than the key of the request.
  */
 export function rotateOwnKey(
-  services: Changing,
+  services: WriteServices,
   caller: Caller,
   keyId: string,
 ): Promise<NewKey> {
   const now = services.deps.clock.now();
   return changeKeys(services, caller, "key rotate", async (keys) => {
     const former = requireKey(keys, keyId);
-    if (!isInForce(former, now)) {
+    if (!isValidAt(former, now)) {
       throw new ServiceError(
         "conflict",
-        "This key is not valid any more; make a new one.",
+        "This key is not valid any more; create a new one.",
       );
     }
     const { label } = former;
@@ -114,10 +114,10 @@ export function rotateOwnKey(
 /**
  * Revokes a key of the seller, unless it is revoked already. Throws 404 for an
  * unknown key, 409 for the last valid key with the scope `keys` that does not
- * end within a day.
+ * expire within a day.
  */
 export function revokeOwnKey(
-  services: Changing,
+  services: WriteServices,
   caller: Caller,
   keyId: string,
 ): Promise<void> {
@@ -126,10 +126,10 @@ export function revokeOwnKey(
     const key = requireKey(keys, keyId);
     if (key.revokedAt !== null) return [undefined, null];
     const now = deps.clock.now();
-    // A key that ends sooner would leave little time to make another.
+    // A key that expires sooner would leave little time to create another.
     const until = Math.min(expiryOf(key), now + DAY_MS);
     const hasOther = keys.all.some((one) =>
-      one !== key && isInForce(one, now) && expiryOf(one) >= until &&
+      one !== key && isValidAt(one, now) && expiryOf(one) >= until &&
       one.rights.scopes.includes("keys")
     );
     if (!hasOther) {
@@ -150,7 +150,7 @@ function requireKey({ all }: Keys, keyId: string): ListedKey {
   return key;
 }
 
-function isInForce({ revokedAt, rights }: ListedKey, now: number): boolean {
+function isValidAt({ revokedAt, rights }: ListedKey, now: number): boolean {
   return revokedAt === null && expiryOf({ rights }) > now;
 }
 
@@ -159,20 +159,21 @@ function expiryOf({ rights }: Pick<ListedKey, "rights">): number {
 }
 
 async function addKeyTo(
-  { deps }: Changing,
+  { deps }: WriteServices,
   { no }: Caller,
   { tx, all }: Keys,
   key: { label: string | null; rights: NewKey["rights"] },
 ): Promise<NewKey> {
   const now = deps.clock.now();
   const counted = all.filter((one) =>
-    isInForce(one, now) || one.createdAt > now - DAY_MS
+    isValidAt(one, now) || one.createdAt > now - DAY_MS
   );
   if (counted.length >= KEYS_LIMIT) {
     throw recordInvalid([{
       field: "key",
       code: "quota_exceeded",
-      message: `You have ${KEYS_LIMIT} keys that are valid or were made in ` +
+      message:
+        `You have ${KEYS_LIMIT} keys that are valid or were created in ` +
         "the last 24 hours: revoke some, or wait a day.",
     }]);
   }

@@ -1,11 +1,11 @@
 /**
  * Refusals: the last refused requests of each seller.
  * (`catalogue/refused_products.ts` has the products that an upload refused.)
- * Refusals are collected in memory and written together. Both are bounded:
- * however often a seller is refused, it costs one write a second and a fixed
- * number of rows and bytes. Equal refusals within a minute are one row with a
- * count, and no code takes more than half of the rows and bytes, so a program
- * that repeats its mistake does not displace the refusals of others.
+ * Refusals are collected in memory and written together. Memory and rows are
+ * bounded: however many requests of a seller are refused, they cost one write a
+ * second and a fixed number of rows and bytes. Equal refusals within a minute
+ * are one row with a count, and no code takes more than half of the rows and
+ * bytes, so a program that repeats its mistake does not displace other refusals.
  */
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.ts";
@@ -42,28 +42,28 @@ import { groupBySection } from "../database/sections.ts";
 export const KEPT_REFUSALS = 1_000;
 export const KEPT_REFUSAL_DAYS = TABLES.refusals.kept.age.days;
 export const KEPT_REFUSAL_BYTES = 4 * 1_024 * 1_024;
-/** The most of these that refusals with the same code may take. */
-const KEPT_OF_A_CODE = KEPT_REFUSALS / 2;
-const KEPT_BYTES_OF_A_CODE = KEPT_REFUSAL_BYTES / 2;
-/** Refusals of the last minute that are compared with new ones. */
-const COMPARED = 10_000;
-/** The bytes of a refusal without its details. */
+/** How many refusals with the same code are kept, and how many bytes. */
+const KEPT_PER_CODE = KEPT_REFUSALS / 2;
+const KEPT_BYTES_PER_CODE = KEPT_REFUSAL_BYTES / 2;
+/** How many recent refusals are remembered, to recognize equal ones. */
+const RECENT_REFUSALS = 10_000;
+/** About how many bytes a refusal has without its details. */
 const ROW_BYTES = 512;
-/** Details kept of a refusal, and the bytes of them all. */
+/** How many details of a refusal are kept, and how many bytes of details. */
 const KEPT_DETAILS = 50;
 const DETAIL_BYTES = 32 * 1_024;
-/** Characters of a message that are kept. */
+/** How many characters of a message are kept. */
 const MESSAGE_LENGTH = 300;
 /** How long refusals are collected before they are written. */
 const COLLECT_MS = 1_000;
-/** Bytes of details in one write; further details are only counted. */
+/** How many bytes of details one write stores; more are only counted. */
 const WRITE_BYTES = 4 * 1_024 * 1_024;
 
 export interface Refusal {
-  /** The id of the request; of several equal requests, the first one's. */
+  /** The id of the request, or of the first of several equal requests. */
   id: string;
   sellerNo: number;
-  /** Unix milliseconds; of several equal requests, the first one's. */
+  /** The time of that request, in Unix milliseconds. */
   at: number;
   /** The id of the API key. */
   keyId: string;
@@ -80,31 +80,29 @@ export interface Refusal {
   status: number;
   code: ErrorCode;
   message: string;
-  /** Bytes of the body; null if none was read. */
+  /** Bytes of the body; null if the body was not read. */
   size: number | null;
   details: Detail[];
-  /** How many further details there were. */
+  /** How many details are not in `details`. */
   more: number;
 }
 
-/** The refusals of a seller to be written next. */
-interface Waiting {
+/** The refusals of one seller for the next write. */
+interface Collected {
   /** The oldest first. */
   refusals: Refusal[];
-  /**
-   * How many more requests were refused in the same way, by the id of the
-   * first.
-   */
+  /** How many equal refusals followed, by the id of the first. */
   repeats: Map<string, number>;
 }
 
 export class RefusalLog {
   readonly #db: Db;
   readonly #deps: Pick<Deps, "clock" | "log">;
-  /** Refusals by seller. */
-  #waiting = new Map<number, Waiting>();
-  /** The first of equal refusals, by what they have in common. */
-  #recent = new RecentValues<Pick<Refusal, "id" | "at">>(COMPARED);
+  /** By seller number. */
+  #collected = new Map<number, Collected>();
+  /** The first of equal refusals, by `equalityKey`. */
+  #recent = new RecentValues<Pick<Refusal, "id" | "at">>(RECENT_REFUSALS);
+  /** Bytes of details in `#collected`. */
   #bytes = 0;
   #cancel: (() => void) | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -117,26 +115,27 @@ export class RefusalLog {
   /** Records a refused request of a seller. */
   note(refusal: Refusal): void {
     const { sellerNo } = refusal;
-    const own = this.#waiting.get(sellerNo) ??
+    const collected = this.#collected.get(sellerNo) ??
       { refusals: [], repeats: new Map() };
-    this.#waiting.set(sellerNo, own);
+    this.#collected.set(sellerNo, collected);
     const { bounded, bytes } = boundedRefusal(refusal);
-    const alike = likenessOf(bounded);
-    const first = this.#recent.get(alike);
+    const key = equalityKey(bounded);
+    const first = this.#recent.get(key);
     if (first !== undefined && Math.abs(bounded.at - first.at) < MINUTE_MS) {
-      own.repeats.set(first.id, (own.repeats.get(first.id) ?? 0) + 1);
+      const { repeats } = collected;
+      repeats.set(first.id, (repeats.get(first.id) ?? 0) + 1);
     } else {
       const { id, at } = bounded;
       // Without the details, which would take 300 MB.
-      this.#recent.set(alike, { id, at });
-      this.#add(own.refusals, bounded, bytes);
+      this.#recent.set(key, { id, at });
+      this.#add(collected.refusals, bounded, bytes);
     }
     this.#cancel ??= this.#deps.clock.after(COLLECT_MS, () => this.flush());
   }
 
   /**
-   * Adds a refusal to the next write; drops its details beyond the bytes of a
-   * write.
+   * Adds a refusal to the next write, without its details if the write would
+   * have too many bytes.
    */
   #add(refusals: Refusal[], refusal: Refusal, bytes: number): void {
     const fits = this.#bytes + bytes <= WRITE_BYTES;
@@ -153,45 +152,45 @@ export class RefusalLog {
   flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;
-    const waiting = this.#waiting;
-    this.#waiting = new Map();
+    const collected = this.#collected;
+    this.#collected = new Map();
     this.#bytes = 0;
-    if (waiting.size === 0) return this.#writing;
-    return this.#writing = this.#writing.then(() => this.#tryWrite(waiting));
+    if (collected.size === 0) return this.#writing;
+    return this.#writing = this.#writing.then(() => this.#tryWrite(collected));
   }
 
-  async #tryWrite(waiting: ReadonlyMap<number, Waiting>): Promise<void> {
+  async #tryWrite(collected: ReadonlyMap<number, Collected>): Promise<void> {
     try {
-      await this.#write(waiting);
+      await this.#write(collected);
     } catch (error) {
-      // The rows that would count equal refusals do not exist.
-      this.#recent = new RecentValues(COMPARED);
+      // There are no rows in which equal refusals could be counted.
+      this.#recent = new RecentValues(RECENT_REFUSALS);
       this.#deps.log.debug("refusals_not_written", { error: String(error) });
     }
   }
 
-  /**
-   * Refusals of a removed seller would remain after its other rows are deleted.
-   */
-  async #write(waiting: ReadonlyMap<number, Waiting>): Promise<void> {
-    const keys = Array.from(waiting.keys(), (sellerNo) => ({ sellerNo }));
+  async #write(collected: ReadonlyMap<number, Collected>): Promise<void> {
+    const keys = Array.from(collected.keys(), (sellerNo) => ({ sellerNo }));
     const groups = groupBySection(this.#db, keys);
     await Promise.all(
-      groups.map(([section, own]) =>
-        this.#writeOn(section, own.map(({ sellerNo }) => sellerNo), waiting)
-      ),
+      groups.map(([section, sellers]) => {
+        const numbers = sellers.map(({ sellerNo }) => sellerNo);
+        return this.#writeSection(section, numbers, collected);
+      }),
     );
   }
 
-  async #writeOn(
+  async #writeSection(
     section: ReadWrite,
     numbers: readonly number[],
-    waiting: ReadonlyMap<number, Waiting>,
+    collected: ReadonlyMap<number, Collected>,
   ): Promise<void> {
     await section.write(async (tx) => {
+      // The removal of a seller may have deleted its refusals already; new ones
+      // would remain.
       const sellers = await presentSellers(tx, numbers);
       const rows = sellers.flatMap((no) =>
-        waiting.get(no)!.refusals.map(refusalRow)
+        collected.get(no)!.refusals.map(refusalRow)
       );
       await tx.runMany(
         insertInto("refusals", [
@@ -202,19 +201,19 @@ export class RefusalLog {
         1,
       );
       const repeats = sellers.flatMap((no) =>
-        Array.from(waiting.get(no)!.repeats, ([id, times]) => [times, no, id])
+        Array.from(collected.get(no)!.repeats, ([id, times]) => [times, no, id])
       );
       await tx.runMany(
         "UPDATE refusals SET times = times + ? WHERE seller_no = ? AND id = ?",
         repeats,
         "any",
       );
-      // Rows written while the clock was fast have greater ids than all later
-      // ones.
+      // Deletes rows written while the clock was fast: their ids are greater than
+      // those of later rows, so they would be kept as the newest.
       await tx.runMany(
         "DELETE FROM refusals WHERE seller_no = ? AND id > ? AND at > ?",
         sellers.flatMap((no) => {
-          const last = waiting.get(no)!.refusals.at(-1);
+          const last = collected.get(no)!.refusals.at(-1);
           const latest = this.#deps.clock.now() + CLOCK_SLACK_MS;
           return last === undefined ? [] : [[no, last.id, latest]];
         }),
@@ -225,7 +224,7 @@ export class RefusalLog {
   }
 }
 
-/** The refusal within its bounds, and the bytes of its details. */
+/** The refusal with shortened message and details, and the details' bytes. */
 function boundedRefusal(refusal: Refusal): { bounded: Refusal; bytes: number } {
   const details: Detail[] = [];
   let bytes = 0;
@@ -240,10 +239,10 @@ function boundedRefusal(refusal: Refusal): { bounded: Refusal; bytes: number } {
   return { bounded: withDetails({ ...refusal, message }, details), bytes };
 }
 
-/** The refusal with these of its details; `more` counts the others. */
+/** The refusal with only these of its details; `more` counts the others. */
 function withDetails(refusal: Refusal, details: Detail[]): Refusal {
-  const left = refusal.details.length - details.length;
-  return { ...refusal, details, more: refusal.more + left };
+  const omitted = refusal.details.length - details.length;
+  return { ...refusal, details, more: refusal.more + omitted };
 }
 
 /** Deletes a seller's refusals beyond each limit, the oldest first. */
@@ -259,16 +258,16 @@ const DELETE_EXCESS = `DELETE FROM refusals
           OVER (PARTITION BY code ORDER BY id DESC) AS code_bytes
       FROM refusals WHERE seller_no = ?) AS numbered
     WHERE place > ${KEPT_REFUSALS} OR bytes > ${KEPT_REFUSAL_BYTES}
-      OR code_place > ${KEPT_OF_A_CODE} OR code_bytes > ${KEPT_BYTES_OF_A_CODE})`;
+      OR code_place > ${KEPT_PER_CODE} OR code_bytes > ${KEPT_BYTES_PER_CODE})`;
 
-/** A key that equal refusals share: everything but id, time and size. */
-function likenessOf(
+/** A hash that equal refusals share: of everything but id, time and size. */
+function equalityKey(
   { id: _id, at: _at, size: _size, ...rest }: Refusal,
 ): string {
   return createHash("sha256").update(JSON.stringify(rest)).digest("base64");
 }
 
-/** Which of these sellers are not removed. */
+/** Those of these sellers that are not removed. */
 async function presentSellers(
   tx: Tx,
   numbers: readonly number[],
@@ -330,7 +329,7 @@ export interface RefusalFilter {
   q: string | null;
 }
 
-/** Refusals at a place, the newest first. */
+/** The page of refusals at a place in the list, the newest first. */
 export async function listRefusals(
   sql: Sql,
   { sellerNo, since, until, code, route, q }: RefusalFilter,

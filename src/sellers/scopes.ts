@@ -1,16 +1,16 @@
 /** The scopes of sellers' keys. */
 
 /**
- * `read` allows every GET; each other scope allows reading and changing what it
- * is named after.
+ * `read` allows every GET. Each other scope allows reading and changing the
+ * resources that it is named after.
  */
 export const SCOPES = ["read", "products", "webhooks", "keys"] as const;
 export type Scope = typeof SCOPES[number];
 
-/** What a route needs: a scope, or any key of a seller. */
+/** The scope that a route needs; `any`: every key of a seller is accepted. */
 export type NeededScope = Scope | "any";
 
-/** The scopes of which a key needs at least one. */
+/** The scopes that allow a request. A key needs at least one of them. */
 export function scopesOf(
   scope: NeededScope,
   method: string,

@@ -2,17 +2,20 @@
 export interface Seller {
   /** UUID, version 7. */
   id: string;
-  /** Small and unique; used only internally, as the first column of keys. */
+  /** A small unique number, the first column of primary keys; never shown. */
   no: number;
-  /** Unique; the operator's name for the seller. */
+  /** The operator's name for the seller; unique. */
   name: string;
 }
 
-/** A seller who makes a request, with the id of the key that it carries. */
+/** The seller that sends a request, with the id of the request's key. */
 export interface Caller extends Seller {
   keyId: string;
 }
 
-/** A suspended seller is refused; its deliveries and images wait. */
+/**
+ * Requests of a suspended seller are refused; its deliveries and image downloads
+ * wait.
+ */
 export const SELLER_STATUSES = ["active", "suspended"] as const;
 export type SellerStatus = typeof SELLER_STATUSES[number];

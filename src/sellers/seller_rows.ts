@@ -4,10 +4,10 @@ import type { Deps } from "../deps.ts";
 import { ServiceError } from "../lib/errors.ts";
 import { readId } from "../lib/ids.ts";
 import { quote } from "../lib/values.ts";
-import { markRemovedAfterHolds } from "./access.ts";
+import { lockAndMarkRemoved } from "./access.ts";
 import { addKey, type NewKey } from "./key_rows.ts";
 import { LIMIT_NAMES, type SellerLimits } from "./limits.ts";
-import { giveName, invalidName, isName, NAME_RULE } from "./names.ts";
+import { invalidName, isName, NAME_RULE, writeUniqueName } from "./names.ts";
 import type { ReviewPolicy } from "./review_policy.ts";
 import type { Seller, SellerStatus } from "./seller.ts";
 import { SELLERS_WITH_COUNTERS, usedSql } from "./usage_rows.ts";
@@ -24,8 +24,8 @@ export function newWebhookSecret(ids: Deps["ids"]): string {
 }
 
 /**
- * Creates a seller with its first key, which is random unless given. Throws 422
- * for a name that is invalid or taken.
+ * Creates a seller with its first key; `apiKey` is random by default. Throws 422
+ * for a name that is invalid or in use.
  */
 export async function addSeller(
   tx: Tx,
@@ -37,13 +37,13 @@ export async function addSeller(
   const id = ids.uuid();
   const no = await takeSellerNo(tx);
   const webhookSecret = newWebhookSecret(ids);
-  await giveName(() =>
+  await writeUniqueName(() =>
     tx.run(
       `INSERT INTO sellers (id, seller_no, name, webhook_secret, created_at)
        VALUES (?, ?, ?, ?, ?)`,
       [id, no, name, webhookSecret, clock.now()],
       1,
-    ), taken(name));
+    ), takenMessage(name));
   await tx.runMany("INSERT INTO seller_counters (seller_no) VALUES (?)", [
     [no],
   ], 1);
@@ -57,7 +57,7 @@ export async function addSeller(
  * until the commit.
  */
 async function takeSellerNo(tx: Tx): Promise<number> {
-  // A copied or an older database has sellers, but its counter starts at 0.
+  // In a copied or an older database, the counter starts at 0 despite sellers.
   const [{ last }] = await tx.returning<{ last: number }>(
     `UPDATE seller_numbers SET last = 1 + CASE
        WHEN last < (SELECT COALESCE(MAX(seller_no), 0) FROM sellers)
@@ -70,38 +70,39 @@ async function takeSellerNo(tx: Tx): Promise<number> {
   return last;
 }
 
-/** Renames a seller. Throws like `addSeller`. */
+/** Renames a seller. Throws 422 for a name that is invalid or in use. */
 export async function renameSeller(
   tx: Tx,
   sellerId: string,
   name: string,
 ): Promise<void> {
   checkName(name);
-  await giveName(
+  await writeUniqueName(
     () =>
       tx.run("UPDATE sellers SET name = ? WHERE id = ?", [name, sellerId], 1),
-    taken(name),
+    takenMessage(name),
   );
 }
 
 /**
- * SQL for the name of a product's owner, for a removed seller its former name.
+ * SQL for the name of a product's seller; for a removed seller, the former name.
  */
 export const OWNER_NAME = "COALESCE(sellers.former_name, sellers.name)";
 
 /**
- * Marks a seller as removed, which frees its name; `sweepRemovedSellers` deletes
- * its rows. False if it was removed already.
+ * Marks a seller as removed, so that its name can be used again.
+ * `sweepRemovedSellers` deletes its rows. Returns false if the seller was
+ * removed already.
  */
 export async function markRemoved(
   tx: Tx,
   { id: sellerId, no }: Pick<Seller, "id" | "no">,
 ): Promise<boolean> {
-  await markRemovedAfterHolds(tx, no);
+  await lockAndMarkRemoved(tx, no);
   const changed = await tx.run(
     `UPDATE sellers SET status = 'removed', former_name = name, name = ?
      WHERE id = ? AND status <> 'removed'`,
-    // Its control character cannot occur in a name.
+    // The control character cannot occur in a name that an operator chooses.
     [`\u0001${sellerId}`, sellerId],
     "any",
   );
@@ -114,12 +115,12 @@ function checkName(name: string): void {
   if (isName(name) && readId(name) === null && !/^\.\.?$/.test(name)) return;
   throw invalidName(
     "not_allowed",
-    `${quote(name)} is not a seller's name: ${NAME_RULE}; no UUID, and ` +
-      'neither of ".", "..".',
+    `${quote(name)} is not a valid name for a seller: use ${NAME_RULE}, but ` +
+      'no UUID, "." or "..".',
   );
 }
 
-function taken(name: string): string {
+function takenMessage(name: string): string {
   return `There is a seller ${quote(name)} already.`;
 }
 
@@ -148,7 +149,7 @@ export interface SellerRow extends Seller, SellerLimits {
   status: SellerStatus;
   /** Where notices are sent; null: nowhere. */
   email: string | null;
-  /** The time from which the seller wants no notices there. */
+  /** When the seller unsubscribed from notices; null if subscribed. */
   unsubscribedAt: number | null;
   review: ReviewPolicy;
   /** How many keys are valid. */
@@ -166,15 +167,15 @@ export interface SellerRow extends Seller, SellerLimits {
   lastUsedAt: number | null;
 }
 
-/** Later than the end of every key. */
+/** Later than the expiry of every key. */
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Selects each seller, or only the one whose number is the parameter `?`. The
- * parameter is in every subquery, so that a single section is asked. The first
- * parameter is the time.
+ * SQL that selects every seller, or only the seller whose number is the
+ * parameter `?`. Every subquery has this parameter, so that the database reads
+ * one section. The first parameter is the time.
  */
-const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
+const selectSellers = (seller: "own.seller_no" | "?", from: string) => `
   SELECT (SELECT COUNT(*) FROM api_keys
      WHERE COALESCE(expires_at, ${FOREVER}) > ? AND seller_no = ${seller}
        AND revoked_at IS NULL) AS keys,
@@ -194,8 +195,8 @@ const sellerRow = (seller: "own.seller_no" | "?", from: string) => `
      WHERE seller_no = ${seller} ${inReach()}
      ORDER BY id DESC LIMIT 1) AS "lastUploadAt"
   FROM ${from} WHERE status <> 'removed'`;
-const SELLER_ROWS = sellerRow("own.seller_no", SELLERS_WITH_COUNTERS);
-const ONE_SELLER_ROW = `${sellerRow("?", "sellers")} AND seller_no = ?`;
+const SELLER_ROWS = selectSellers("own.seller_no", SELLERS_WITH_COUNTERS);
+const ONE_SELLER_ROW = `${selectSellers("?", "sellers")} AND seller_no = ?`;
 
 /** All sellers, by name. */
 export function listSellers(sql: Sql, now: number): Promise<SellerRow[]> {
@@ -222,9 +223,9 @@ export function readSellerRow(
   now: number,
   sellerNo: number,
 ): Promise<SellerRow | undefined> {
-  const times = ONE_SELLER_ROW.split("?").length - 2;
+  const parameters = ONE_SELLER_ROW.split("?").length - 1;
   return sql.get<SellerRow>(ONE_SELLER_ROW, [
     now,
-    ...Array(times).fill(sellerNo),
+    ...Array(parameters - 1).fill(sellerNo),
   ]);
 }

@@ -1,9 +1,9 @@
 /**
- * Usage that counts against a seller's quotas: counters for each resource,
- * changed in the same write as what they count, so that a quota never needs a
- * count of rows. The usage is the sum of the counters. Products have 16
- * counters, so that uploads of a seller do not wait for each other; bytes of
- * images have one, which a quota decision locks.
+ * Usage that counts against a seller's quotas: counters for each resource. A
+ * write changes products or files together with their counter, so that the check
+ * of a quota counts no rows. The usage is the sum of the counters. Products have
+ * 16 counters, so that uploads of a seller do not wait for each other; bytes of
+ * images have one counter, which the check of a quota locks.
  */
 import {
   type Dialect,
@@ -27,7 +27,7 @@ export interface Quota {
   used: number;
 }
 
-/** A seller's quota; `fallback` is the limit of sellers without their own. */
+/** A seller's quota; `fallback` is the limit if the seller has none of its own. */
 export async function quotaOf(
   sql: Sql,
   sellerNo: number,
@@ -44,12 +44,12 @@ export async function quotaOf(
   return quota ?? { limit: 0, used: 0 };
 }
 
-/** A seller's usage of each quota, and its own limits. */
+/** The columns with a seller's usage of each quota, and with its own limits. */
 export type QuotaColumns =
   & Readonly<Record<`${QuotaName}_used`, number>>
   & Readonly<Record<QuotaName, number | null>>;
 
-/** SQL for these columns of `SELLERS_WITH_COUNTERS`. */
+/** SQL that selects `QuotaColumns` from `SELLERS_WITH_COUNTERS`. */
 export function quotaColumns(): string {
   return QUOTA_NAMES.map((name) => {
     const used = usedOfAllSql(SELLER_QUOTAS[name].resources, "own.seller_no");
@@ -58,7 +58,7 @@ export function quotaColumns(): string {
 }
 
 export interface QuotaUse extends Quota {
-  /** What the quota counts; see `SELLER_QUOTAS`. */
+  /** What the quota limits: the `of` of `SELLER_QUOTAS`. */
   quota: string;
 }
 
@@ -153,8 +153,8 @@ export async function usageOf(
 }
 
 /**
- * Locks the usage of a seller until the commit, so that a quota decision stays
- * valid.
+ * Locks the usage of a seller until the commit, so that no other write uses up
+ * the quota after it was checked.
  */
 export async function lockUsage(
   tx: Tx,

@@ -1,5 +1,6 @@
 /**
- * Lets operators see a seller's data; the audit log records who did and when.
+ * Lets operators view a seller's data. The audit log records who did so, and
+ * when.
  */
 import { withAudit } from "../monitoring/audit.ts";
 import type { Services } from "../services.ts";
@@ -7,13 +8,15 @@ import { RecentValues } from "../lib/recent_values.ts";
 import type { Caller } from "./seller.ts";
 import { sellerByName } from "./seller_rows.ts";
 
-/** A view that lasts longer than this gets another entry. */
+/** How long one entry in the audit log stands for all requests of a view. */
 export const ENTRY_MS = 15 * 60_000;
-/** The most views remembered; a forgotten view gets one entry too many. */
+/** How many views are remembered; a forgotten view gets a new entry. */
 const VIEWS_REMEMBERED = 1_000;
 
 interface RecordedView {
+  /** When the view needs another entry. */
   until: number;
+  /** Resolves when the entry is stored. */
   recorded: Promise<void>;
 }
 
@@ -22,8 +25,8 @@ export class SellerViews {
   readonly #recordedViews = new RecentValues<RecordedView>(VIEWS_REMEMBERED);
 
   /**
-   * Returns the seller once the view is in the audit log; throws 404 for an
-   * unknown one. A page that sends many requests at once makes one entry.
+   * Records the view in the audit log, and returns the seller. Throws 404 for an
+   * unknown seller. Many requests at once make one entry.
    */
   async open(
     services: Pick<Services, "db" | "deps">,

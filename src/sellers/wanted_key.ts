@@ -47,12 +47,20 @@ export const KEY = {
       STRING,
       `a name for the key; up to ${LABEL_LENGTH} characters`,
     ),
-    maybe("scopes", SENT_SCOPES, "if left out, all that this key may give"),
-    maybe("networks", SENT_NETWORKS, "if left out, all that this key may give"),
+    maybe(
+      "scopes",
+      SENT_SCOPES,
+      "if left out, all scopes that the key of the request may give",
+    ),
+    maybe(
+      "networks",
+      SENT_NETWORKS,
+      "if left out, all networks that the key of the request may give",
+    ),
     maybe(
       "expires_at",
       TIME_OR_EMPTY,
-      "if left out, the latest end that this key may give",
+      "if left out, the latest expiry that the key of the request may give",
     ),
   ),
 };
@@ -63,7 +71,7 @@ export interface WantedKey {
   rights: WantedRights;
 }
 
-/** The rights of a key as texts; a missing list means no restriction. */
+/** The label and rights of a key before validation. */
 export interface KeyTexts {
   label?: string;
   scopes?: readonly string[];
@@ -74,8 +82,9 @@ export interface KeyTexts {
 const readLabel = lineReader(LABEL_LENGTH);
 
 /**
- * Throws 422 with every problem; `now` in Unix milliseconds. `lineOf` returns
- * the lines of a document's fields and of their entries, from 1.
+ * Validates the label and rights of a key. Throws 422 with every problem,
+ * including `details`. `lineOf` returns the line of a field in the document, or
+ * of one of its entries, which are counted from 1.
  */
 export function readKeyTexts(
   { label = "", scopes, expiresAt, networks }: KeyTexts,
@@ -101,16 +110,16 @@ export function readKeyTexts(
   ): T[] =>
     texts.flatMap((text, i) => {
       const result = texts.indexOf(text) < i
-        ? invalid<T>("repeated_value", `is ${quote(text)} again; name it once.`)
+        ? invalid<T>("repeated_value", `repeats ${quote(text)}; write it once.`)
         : readOne(text);
       return read(field, result, i + 1) ?? [];
     });
   const key: WantedKey = { label, rights: {} };
   read("label", readLabel(label));
   if (scopes !== undefined) {
-    const named = each("scopes/scope", scopes, readScope);
+    const valid = each("scopes/scope", scopes, readScope);
     if (scopes.length === 0) read("scopes", NO_SCOPE);
-    key.rights.scopes = SCOPES.filter((scope) => named.includes(scope));
+    key.rights.scopes = SCOPES.filter((scope) => valid.includes(scope));
   }
   if (networks !== undefined && networks.length > NETWORKS_LIMIT) {
     const message = `has ${networks.length} entries; at most ` +
@@ -121,34 +130,34 @@ export function readKeyTexts(
     if (networks.length === 0) read("networks", NO_NETWORK);
   }
   if (expiresAt) {
-    key.rights.expiresAt = read("expires_at", readEnd(expiresAt, now));
+    key.rights.expiresAt = read("expires_at", readExpiry(expiresAt, now));
   }
   if (details.length > 0) throw recordInvalid(details);
   return key;
 }
 
-const KNOWN = SCOPES.join(", ");
+const ALL_SCOPES = SCOPES.join(", ");
 const NO_SCOPE = invalid<never>(
   "required",
-  `names none; name some of ${KNOWN}, or leave it out.`,
+  `is empty; list at least one of ${ALL_SCOPES}, or leave it out.`,
 );
-// A list that is empty by mistake would otherwise allow the key from
-// everywhere.
+// Without this rule, a list that is empty by mistake would allow the key from
+// any address.
 const NO_NETWORK = invalid<never>(
   "required",
-  "names none; name some, or leave it out.",
+  "is empty; list at least one network, or leave it out.",
 );
 
 function readScope(text: string): ReadResult<Scope> {
   const found = SCOPES.find((scope) => scope === text);
   if (found !== undefined) return ok(found);
-  return invalid("not_in_list", `is ${quote(text)}; scopes are ${KNOWN}.`);
+  return invalid("not_in_list", `is ${quote(text)}; scopes are ${ALL_SCOPES}.`);
 }
 
 function readNetwork(text: string): ReadResult<string> {
   const cidr = parseCidr(text);
-  // Such a network would match no client: mapped addresses are compared as
-  // IPv4.
+  // A mapped network would match no client, because the addresses of clients are
+  // compared as IPv4.
   if (cidr !== null && isMapped(cidr)) {
     const message = `is ${quote(text)}; write mapped addresses as IPv4, as ` +
       "in 192.0.2.0/28.";
@@ -170,7 +179,7 @@ function readNetwork(text: string): ReadResult<string> {
   );
 }
 
-function readEnd(text: string, now: number): ReadResult<number> {
+function readExpiry(text: string, now: number): ReadResult<number> {
   const time = parseTime(text);
   if (time === null) {
     return invalid("not_a_date", timeProblem(text));

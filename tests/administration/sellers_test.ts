@@ -263,7 +263,7 @@ contract.test("an operator key works only from its networks and until its end, f
     line.includes("operator_key_refused")
   );
   assertMatch(reported[0], /operator key away was sent from 127.0.0.1/);
-  assertMatch(reported[2], /operator key here ended at /);
+  assertMatch(reported[2], /operator key here expired at /);
 });
 
 /** A seller's keys: label, prefix, and whether each was used and revoked. */

@@ -25,7 +25,7 @@ function loaded(limit: number, ...skus: string[]): PlanData {
     ...NO_FORMER_PRICE,
   }));
   return {
-    inactive: null,
+    inactiveError: null,
     review: "none",
     categories: null,
     contacts: null,

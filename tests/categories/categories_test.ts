@@ -296,10 +296,11 @@ bothEngines.test("categories: uploads read them from memory, not the database", 
   for (const { size } of without) assert(size > 10, `${size}`);
   const reads = without.flatMap((once) => [...once.keys()])
     .filter((text) => /\bcategor(ies|y_list)\b/.test(text));
-  const isStanding = (text: string) => text.startsWith("SELECT status, review");
+  const readsSellerState = (text: string) =>
+    text.startsWith("SELECT status, review");
   const ofProducts = /\bproducts\b/;
   assertEquals(
-    reads.filter((text) => !isStanding(text) && !ofProducts.test(text)),
+    reads.filter((text) => !readsSellerState(text) && !ofProducts.test(text)),
     [],
   );
   await put(app, CATEGORIES_EXAMPLE);

@@ -413,7 +413,7 @@ contract.test("keys: a revoked, expired or foreign-network key is refused, and t
     "which is in none of its networks.";
   assertEquals(why, [
     `${account} The key ${gone.id} was revoked at ${iso(revokedAt)}.`,
-    `${account} The key ${ended.id} ended at ${iso(revokedAt)}.`,
+    `${account} The key ${ended.id} expired at ${iso(revokedAt)}.`,
     ...["127.0.0.1", "2001:db9::1", "203.0.113.1"].map(elsewhere),
   ]);
   const line = app.log.findLast(({ reason }) => reason !== undefined);
