@@ -229,14 +229,17 @@ Deno.test("every mistake is reported at once, with exit code 2, and nothing star
 });
 
 const REFUSED: readonly (readonly [string[], string])[] = [
-  [["seller", "add", ""], "is not a seller's name"],
-  [["seller", "add", " acme"], "is not a seller's name"],
-  [["seller", "add", "a\nb"], "is not a seller's name"],
-  [["seller", "add", "a\u200bb"], "is not a seller's name"],
-  [["seller", "add", "x".repeat(65)], "is not a seller's name"],
-  [["seller", "add", ".."], "is not a seller's name"],
-  [["operator-key", "add", "environment\u200b"], "cannot name a key"],
-  [["operator-key", "add", "command  line"], "cannot name a key"],
+  [["seller", "add", ""], "is not a valid name for a seller"],
+  [["seller", "add", " acme"], "is not a valid name for a seller"],
+  [["seller", "add", "a\nb"], "is not a valid name for a seller"],
+  [["seller", "add", "a\u200bb"], "is not a valid name for a seller"],
+  [["seller", "add", "x".repeat(65)], "is not a valid name for a seller"],
+  [["seller", "add", ".."], "is not a valid name for a seller"],
+  [
+    ["operator-key", "add", "environment\u200b"],
+    "is not a valid name for a key",
+  ],
+  [["operator-key", "add", "command  line"], "is not a valid name for a key"],
   [["seller", "add", "acme"], 'There is a seller "acme" already.'],
   [["key", "add", "nobody"], 'There is no seller "nobody"'],
   [["key", "list", "nobody"], 'There is no seller "nobody"'],

@@ -195,7 +195,7 @@ contract.test("keys: no key creates a key with more rights than its own", async 
   for (
     const [content, field, said] of [
       [scopes("read", "products"), "scopes/scope", '"products"'],
-      [until(end + 1), "expires_at", "choose an end before"],
+      [until(end + 1), "expires_at", "choose an earlier expiry"],
       [networks("126.0.0.0/7"), "networks/network", "126.0.0.0/7"],
       [
         networks("127.0.0.1/32", "10.0.0.0/8"),
