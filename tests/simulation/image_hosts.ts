@@ -5,6 +5,7 @@
  * PNG path is a different picture.
  */
 import { crc32 } from "node:zlib";
+import { ATTEMPTS } from "../../src/images/image.ts";
 import { pictureType } from "../../src/sandbox/pictures.ts";
 import type { HostAnswer } from "./http_messages.ts";
 import type { HostDefinition, Reaction, ReceivedRequest } from "./network.ts";
@@ -107,6 +108,10 @@ const BEHAVIOURS = {
   flaky: atFirst(always(503)),
   hesitant: atFirst(always(503, { "Retry-After": "20" })),
   busy: atFirst(always(429, { "Retry-After": "30" })),
+  /** Only the last attempt succeeds. */
+  weary: atGet((asked) =>
+    asked.before < ATTEMPTS - 1 ? { status: 503, headers: {} } : good(asked)
+  ),
   broken: atFirst((asked) => ({
     ...answer(asked),
     breaks: { share: 0.7, how: "reset" },

@@ -50,6 +50,8 @@ const TROUBLES = {
   { name: string; folder: () => Error; kind: StoreErrorKind }
 >;
 type Trouble = keyof typeof TROUBLES;
+/** The names of faults in which every download fails at the store. */
+export const STORE_TROUBLES = Object.values(TROUBLES).map(({ name }) => name);
 
 const PART = ".part";
 /** A download to a folder stays in memory up to this size. */

@@ -138,6 +138,7 @@ const urlOf = (kind: ImageHostKind, name = "a.png") => {
 const OUTCOMES: Partial<Record<ImageHostKind, string>> = {
   flaky: "image_host_error",
   hesitant: "image_host_error",
+  weary: "image_host_error",
   busy: "image_rate_limited",
   broken: "image_incomplete",
   cut: "image_incomplete",

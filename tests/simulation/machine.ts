@@ -7,8 +7,8 @@ import type { DataFolders } from "./data_folders.ts";
 import type { SimulatedProcess } from "./scheduler.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** A log line that reports an error. */
-export interface LoggedError {
+/** A log line of a process. */
+export interface Logged {
   process: string;
   event: string;
   fields: Record<string, unknown>;
@@ -60,7 +60,10 @@ export class Machine implements Disposable {
   /** Whether work takes time, depending on its amount. */
   readonly isPriced: boolean;
   readonly pace: Pace;
-  readonly errors: LoggedError[] = [];
+  /** Log lines that report an error. */
+  readonly errors: Logged[] = [];
+  /** Log lines that report released leases of other processes. */
+  readonly releases: Logged[] = [];
   /** Database connections of running processes. */
   readonly connections = new Set<DatabaseSync>();
   /** Called with each new connection. */

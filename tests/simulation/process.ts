@@ -547,7 +547,7 @@ export class Life implements Server {
   }
 
   #log(level: string, event: string, fields: LogFields = {}): void {
-    const { kernel, errors, dataDir } = this.#machine;
+    const { kernel, errors, releases, dataDir } = this.#machine;
     kernel.trace(() => {
       const text = JSON.stringify(fields).replaceAll(dataDir, "<data>");
       return `${this.name} logs ${level} ${event} ${text}`;
@@ -557,8 +557,9 @@ export class Life implements Server {
       const words = `${this.name} goes on after its stop`;
       this.#machine.fail(new BrokenRule("empty", words, { event, fields }));
     }
-    if (level !== "error") return;
-    errors.push({ process: this.name, event, fields, at: kernel.time });
+    const line = { process: this.name, event, fields, at: kernel.time };
+    if (level === "error") errors.push(line);
+    else if (event === "leases_released") releases.push(line);
   }
 }
 

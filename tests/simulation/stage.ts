@@ -289,6 +289,10 @@ export class SimulatedStage implements Stage, Disposable {
     return this.machine.errors;
   }
 
+  releases(): Machine["releases"] {
+    return this.machine.releases;
+  }
+
   held(): Readonly<Record<string, number>> {
     const holders = [
       ...this.processes.map((process) => [process.name, process] as const),

@@ -95,6 +95,7 @@ const RUNS = {
       "a dry run of an import stored",
       "a dry run that was overtaken",
       "images of an import tried again",
+      "failed images of an upload tried again",
       "an import refused",
       "an import cancelled",
       "a part of a cancelled import stored",

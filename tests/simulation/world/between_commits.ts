@@ -4,7 +4,7 @@
  * it.
  */
 import type { Random } from "../../support/random.ts";
-import { between, pick } from "./choice.ts";
+import { between, weighted } from "./choice.ts";
 import type { Step, Theme } from "./plan.ts";
 
 /** An actor and its step; `/` and a name stand for an actor of the seller. */
@@ -17,6 +17,8 @@ interface Place {
    * times.
    */
   passes?: number;
+  /** Its share of the places, compared with the others; 1 by default. */
+  share?: number;
 }
 
 const IMPORTS: Place = { causes: [["/7", "import in parts", 1]] };
@@ -38,15 +40,16 @@ export const PLACES = {
   "import pieces written": IMPORTS,
   "import part checked": IMPORTS,
   "import part stored": IMPORTS,
-  "import part of an undo checked": UNDO,
-  "import part of an undo stored": UNDO,
+  "import part of an undo checked": { ...UNDO, share: 2 },
+  "import part of an undo stored": { ...UNDO, share: 2 },
   "import deleted in part": { causes: [["/7", "dry run of an import", 2]] },
   "images of a part retried": IMPORTS,
   "images claimed": UPLOADS,
   "deliveries claimed": EVENTS,
   "delivery answered": EVENTS,
   "deliveries recovered in part": {
-    causes: [...EVENTS.causes, ["/hooks", "recover", 4]],
+    causes: [["shop", "event", 8], ["/hooks", "make up", 3]],
+    share: 3,
   },
   "removed_sellers portion done": { causes: [["operator", "remove", 1]] },
   "ended_reviews portion done": {
@@ -61,6 +64,9 @@ export const PLACES = {
 
 export type PlaceOfKill = keyof typeof PLACES;
 export const PLACE_NAMES = Object.keys(PLACES) as PlaceOfKill[];
+const SHARES = Object.fromEntries(
+  PLACE_NAMES.map((name) => [name, (PLACES[name] as Place).share ?? 1]),
+) as Record<PlaceOfKill, number>;
 
 const CALM: readonly Theme[] = ["prompt", "several", "quiet", "work"];
 /** The longest pause before each step. */
@@ -84,7 +90,7 @@ export function killBetween(
   if (CALM.includes(theme)) return [];
   const others = Array.from(
     { length: between(random, 0, MOST_NAMED) },
-    () => pick(random, PLACE_NAMES),
+    () => weighted(random, SHARES),
   );
   const places = new Set<PlaceOfKill>(["write committed", ...others]);
   let steps = 0;

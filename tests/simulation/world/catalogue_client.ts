@@ -27,7 +27,10 @@ import {
   drawAttributes,
   type DrawnRow,
   drawRows,
+  type RowKind,
   silence,
+  slowDown,
+  tire,
   vanish,
 } from "./rows.ts";
 import { CLOCK_MOVES } from "./trouble.ts";
@@ -58,12 +61,14 @@ const WRITE_MS = 20_000;
  * With this many products whose image hosts are silent, a part takes longer
  * than a lease.
  */
-const SILENT_PRODUCTS = 64;
+const SILENT_PRODUCTS = 24;
 /** Products of an import whose every part stores some. */
 const SURE_PRODUCTS = 5;
 /** The number and interval of reads of an upload's status. */
 const POLLS = 30;
 const POLL_MS = 8;
+/** How often a client waits for the end of an upload. */
+const FINAL_LOOKS = 60;
 /** The counts of a dry run. */
 const RESULTS = ["created", "updated", "unchanged", "deleted"] as const;
 /** The limit with images whose hosts take seconds. */
@@ -90,6 +95,10 @@ export type CatalogueStep =
   | "retry images"
   | "upload and leave"
   | "upload and poll"
+  | "upload of all fields"
+  | "upload of slow images"
+  | "upload of weary images"
+  | "retry of failed images"
   | "import"
   | "slow import"
   | "dry run of an import"
@@ -175,6 +184,14 @@ export class CatalogueClient implements Actor {
         return await this.#leave(random);
       case "upload and poll":
         return await this.#poll(random);
+      case "upload of all fields":
+        return await upload(this.#drawn(random, { apart: true, whole: true }));
+      case "upload of slow images":
+        return void await this.#uploadImages(random, slowDown);
+      case "upload of weary images":
+        return void await this.#uploadImages(random, tire);
+      case "retry of failed images":
+        return await this.#retryFailed(random);
       case "import":
         return await this.#import(random);
       case "slow import":
@@ -241,7 +258,7 @@ export class CatalogueClient implements Actor {
 
   #drawn(
     random: Random,
-    kind: { flawed?: boolean; large?: boolean; apart?: boolean },
+    kind: RowKind,
   ): Upload {
     const headers: Record<string, string> = {};
     if (chance(random, 0.7)) headers["Idempotency-Key"] = this.#nextKey();
@@ -1351,12 +1368,79 @@ export class CatalogueClient implements Actor {
     if (seconds > 0) this.#checkPrompt(transaction, begun);
   }
 
+  /** Uploads images of one host; the id of the upload, null if none. */
+  async #uploadImages(
+    random: Random,
+    place: (rows: readonly DrawnRow[]) => void,
+  ): Promise<string | null> {
+    const drawn = this.#drawn(random, { apart: true });
+    place(drawn.rows);
+    return await this.#followed(random, drawn);
+  }
+
+  /** Uploads, and returns the id of the upload; null if none was stored. */
+  async #followed(random: Random, upload: Upload): Promise<string | null> {
+    const before = this.#uploads.length;
+    await this.#upload(random, upload);
+    return this.#uploads.length === before ? null : this.#uploads.at(-1)!.id;
+  }
+
+  /**
+   * Retries the images of an upload that have failed: it is not final again
+   * until they have an outcome.
+   */
+  async #retryFailed(random: Random): Promise<void> {
+    const id = await this.#uploadImages(random, vanish);
+    if (id === null) return;
+    const ended = await this.#final(id, random);
+    if (ended === null || textAt(ended, "images/failed") === "0") return;
+    const { stage } = this.#scene;
+    const since = stage.now();
+    const call = this.#call("POST", `${BULK}/${id}/images/retry`);
+    const { reply, repeated } = await this.#send(call, random, true);
+    if (this.seller.removed || this.#isTooOld(reply!)) return;
+    hold(
+      repeated || textAt(reply!.xml!, "images/retried") !== "0",
+      "true",
+      "failed images are tried again",
+      reply!.text,
+    );
+    const again = await this.#final(id, random);
+    if (again === null || this.#scene.world.jumps) return;
+    const finishedAt = Date.parse(textAt(again, "finished_at"));
+    hold(
+      finishedAt >= since,
+      "true",
+      "an upload is final after the images that were tried again",
+      { since, again: again.source },
+    );
+    sometimes("failed images of an upload tried again");
+  }
+
+  /** Reads the status of an upload until it is final; null if it is gone. */
+  async #final(id: string, random: Random): Promise<XmlElement | null> {
+    const path = `${BULK}/${id}`;
+    for (let looks = 0;; looks++) {
+      const query = looks === 0 ? "" : "?wait=30";
+      const { xml } = await this.#get(path + query, random, 30_000);
+      if (xml === null) return null;
+      const transaction = child(xml, "transaction");
+      checkStatus(transaction);
+      this.#seen(id, transaction);
+      if (textAt(transaction, "finished_at") !== "") return transaction;
+      hold(
+        looks < FINAL_LOOKS,
+        "alive",
+        "an upload becomes final",
+        transaction.source,
+      );
+    }
+  }
+
   /** Reads the status repeatedly while images of an upload arrive. */
   async #poll(random: Random): Promise<void> {
-    const before = this.#uploads.length;
-    await this.#upload(random, this.#drawn(random, {}));
-    if (this.#uploads.length === before) return;
-    const { id } = this.#uploads.at(-1)!;
+    const id = await this.#followed(random, this.#drawn(random, {}));
+    if (id === null) return;
     for (let looks = 0; looks < POLLS; looks++) {
       const { xml } = await this.#get(`${BULK}/${id}`, random);
       if (xml === null) return;

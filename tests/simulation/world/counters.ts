@@ -2,7 +2,7 @@
 import { SCHEMA } from "../../../src/database/schema.ts";
 import type { Scene } from "./actor.ts";
 import { hold } from "./broken_rule.ts";
-import { isPrompt } from "./hosts.ts";
+import { attemptsNeeded } from "./hosts.ts";
 import type { Seller } from "./seller.ts";
 
 /** Queries for rows that disagree with a count. */
@@ -17,6 +17,9 @@ const DISAGREEMENTS = {
     LEFT JOIN transaction_images i ON i.transaction_id = t.id
     GROUP BY t.id HAVING pending <> images_pending OR stored <> images_stored
       OR failed <> images_failed`,
+  "the end of an upload": `
+    SELECT id, images_pending, finished_at FROM transactions
+    WHERE (images_pending = 0) <> (finished_at IS NOT NULL)`,
   "the products of a seller": `
     SELECT s.id, (SELECT COUNT(*) FROM products p
                   WHERE p.seller_no = s.seller_no) AS n,
@@ -123,6 +126,6 @@ function checkAttempts({ stage, trouble }: Scene): void {
     `SELECT i.url, t.attempts, t.status FROM transaction_images t
      JOIN images i ON i.seller_no = t.seller_no AND i.id = t.image_id
      WHERE t.attempts > 1`,
-  ).filter(({ url }) => isPrompt(url));
+  ).filter(({ url, attempts }) => attempts > attemptsNeeded(url));
   hold(charged.length === 0, "true", "no fault of ours is charged", charged);
 }

@@ -299,6 +299,14 @@ export class Ending {
     const doubles = stage.doubles()
       .filter(({ at }) => !trouble.anyWithin(at - AFTERMATH_MS, at));
     hold(doubles.length === 0, "true", "an image is fetched once", doubles);
+    const released = stage.releases()
+      .filter(({ at }) => !trouble.anyWithin(at - AFTERMATH_MS, at));
+    hold(
+      released.length === 0,
+      "true",
+      "no lease of a running process is released by another one",
+      released,
+    );
     if (world.sellers.some(({ hostile }) => hostile)) return;
     const unexplained = stage.errors()
       // A refusal is checked where it is answered.

@@ -12,6 +12,9 @@ import { type Endpoint, hookUrl, mannerOf, mayBeDisabled } from "./hosts.ts";
 import { Register } from "./register.ts";
 import type { Registration, Seller } from "./seller.ts";
 
+/** The interval and the number of checks for events that were missed. */
+const LOOK_MS = 200;
+const LOOKS = 50;
 const WEBHOOKS = "/seller_api/webhooks";
 /** The triggers that a world uses; more of them would make each rarer. */
 export const USED_TRIGGERS = TRIGGERS.slice(0, 3);
@@ -22,6 +25,8 @@ export type HookStep =
   | "list"
   | "rotate"
   | "recover"
+  /** Registers a webhook that has missed events, and recovers them. */
+  | "make up"
   | "test"
   | "replay";
 
@@ -56,6 +61,8 @@ export class HookClient implements Actor {
         return await this.#rotate(trigger, random);
       case "recover":
         return await this.#recover(trigger, random);
+      case "make up":
+        return await this.#makeUp(random);
       case "test":
         return await this.#test(trigger, random);
       case "replay":
@@ -199,6 +206,26 @@ export class HookClient implements Actor {
     if (reply === null) return;
     const expected = isThere ? 200 : 404;
     hold(reply.status === expected, "true", path, reply.text);
+  }
+
+  async #makeUp(random: Random): Promise<void> {
+    const { stage, caller } = this.#scene;
+    let missed: { trigger: string } | undefined;
+    for (let looks = 0; missed === undefined && looks < LOOKS; looks++) {
+      if (looks > 0) await caller.sleep(LOOK_MS);
+      [missed] = stage.rows<{ trigger: string }>(
+        `SELECT trigger_name AS "trigger" FROM events
+         WHERE seller_no = (SELECT seller_no FROM sellers WHERE id = ?)
+           AND delivery_id IS NULL AND body IS NOT NULL
+           AND trigger_name IN (SELECT value FROM json_each(?))`,
+        this.#seller.id,
+        JSON.stringify(USED_TRIGGERS),
+      );
+    }
+    if (missed === undefined || this.#seller.removed) return;
+    const { trigger } = missed;
+    if (this.#current(trigger) === null) await this.#register(trigger, random);
+    if (!this.#seller.removed) await this.#recover(trigger, random);
   }
 
   async #test(trigger: string, random: Random): Promise<void> {

@@ -2,7 +2,7 @@
  * The hosts that a world uses, by the first label of their names, and what
  * happens to an image or a delivery there while the network does not fail.
  */
-import { imageAddress } from "../../../src/images/image.ts";
+import { ATTEMPTS, imageAddress } from "../../../src/images/image.ts";
 
 /** `refused` at the HEAD; the others after it. */
 export type Fate = "stored" | "refused" | "failed";
@@ -28,6 +28,7 @@ const IMAGE_HOSTS = {
   broken: ["stored", 2],
   cut: ["stored", 1],
   stuck: ["stored", 0.3],
+  weary: ["stored", 0],
   missing: ["refused", 3],
   gone: ["refused", 1],
   forbidden: ["refused", 1],
@@ -150,19 +151,23 @@ export function endpointLots(...manners: readonly Manner[]): EndpointLots {
 
 export type EndpointLots = Readonly<Partial<Record<Endpoint, number>>>;
 
-/** Hosts that need only one attempt. */
-const PROMPT: ReadonlySet<string> = new Set<ImageHost>([
-  "good",
-  "plain",
-  "dated",
-  "slow",
-  "drip",
-  "chunked",
-  "unmarked",
-  "mislabelled",
-  "slowname",
-  "twoway",
-]);
+/** How many attempts an image at these hosts needs at most. */
+const ATTEMPTS_NEEDED: Partial<Record<ImageHost, number>> = {
+  good: 1,
+  plain: 1,
+  dated: 1,
+  slow: 1,
+  drip: 1,
+  chunked: 1,
+  unmarked: 1,
+  mislabelled: 1,
+  slowname: 1,
+  twoway: 1,
+  flaky: 2,
+  hesitant: 2,
+  busy: 2,
+  weary: ATTEMPTS,
+};
 
 /** The pause that hosts request, in milliseconds. */
 const RETRY_AFTER_MS: Partial<Record<ImageHost, number>> = {
@@ -176,12 +181,19 @@ export function retryAfterOf(url: string): number {
   return RETRY_AFTER_MS[hostOf(url) as ImageHost] ?? 0;
 }
 
-export function isPrompt(url: string): boolean {
-  return PROMPT.has(hostOf(url));
+/** Infinity if an image at this URL need not be stored. */
+export function attemptsNeeded(url: string): number {
+  return ATTEMPTS_NEEDED[hostOf(url) as ImageHost] ?? Infinity;
 }
 
-export function imageUrl(host: ImageHost, name: string): string {
-  return `${schemeOf(host)}://${host}.images.example/${name}.png`;
+/** @param number tells apart hosts that behave alike */
+export function imageUrl(
+  host: ImageHost,
+  name: string,
+  number?: number,
+): string {
+  const label = number === undefined ? host : `${host}-${number}`;
+  return `${schemeOf(host)}://${label}.images.example/${name}.png`;
 }
 
 export function fateOf(url: string): Fate {
@@ -208,5 +220,5 @@ export function mayBeDisabled(url: string, jumps: boolean): boolean {
 }
 
 function hostOf(url: string): string {
-  return new URL(url).hostname.split(".")[0];
+  return new URL(url).hostname.split(/[.-]/)[0];
 }

@@ -1,7 +1,9 @@
 /** Faults: of whole processes, and of whatever the stage can let fail. */
+import { ATTEMPTS } from "../../../src/images/image.ts";
 import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { Random } from "../../support/random.ts";
 import { sometimes } from "../../support/sometimes.ts";
+import { STORE_TROUBLES } from "../image_store.ts";
 import { TROUBLES } from "../mail_server.ts";
 import type { SimulatedProcess } from "../scheduler.ts";
 import type { Actor, Scene } from "./actor.ts";
@@ -25,6 +27,8 @@ export type OutageStep =
   | "backup"
   | "night"
   | "deafen a worker"
+  | "fail the store"
+  | "fail the store at the last attempt"
   | "fail commits"
   | "forget mails"
   | "tell nobody";
@@ -37,6 +41,12 @@ const TIMES = [10, 400, 3_000, 12_000, 30_000];
 const AT_PLACE_MS = 40_000;
 /** Long enough for several writes of a seller. */
 const COMMITS_FAIL_MS = 2_000;
+/** For how long the image store fails. */
+const STORE_FAILS_MS = [3_000, 12_000];
+/** The last attempt of an image begins within this time. */
+const LAST_ATTEMPT_MS = 1_000;
+/** The longest wait for the last attempt, more than all pauses before it. */
+const LAST_ATTEMPT_COMES_MS = 180_000;
 /** Longer than from an import to its mail. */
 const MAILS_FORGOTTEN_MS = 60_000;
 /** The interval and the longest time of checks for work in progress. */
@@ -62,8 +72,9 @@ const TOLD_MS = 15_000;
 /** By how many hours a clock is set. */
 const HOURS = [-30, -1, -0.01, 0.01, 1, 25, 24 * 8];
 
-const LEASES = `SELECT id FROM images WHERE lease_id IS NOT NULL
-  UNION ALL SELECT id FROM deliveries WHERE lease_id IS NOT NULL
+const LEASED_IMAGES = "SELECT id FROM images WHERE lease_id IS NOT NULL";
+const DELIVERIES = "SELECT id FROM deliveries WHERE lease_id IS NOT NULL";
+const LEASES = `${LEASED_IMAGES} UNION ALL ${DELIVERIES}
   UNION ALL SELECT id FROM notices WHERE lease_id IS NOT NULL`;
 
 export class Outages implements Actor {
@@ -82,6 +93,13 @@ export class Outages implements Actor {
       const name = `the image worker hears nothing (${process.name})`;
       return await this.#failFor(LOOK_MS, name);
     }
+    if (kind === "fail the store") {
+      await this.#slowWork(LEASED_IMAGES);
+      return await this.#failStore(random);
+    }
+    if (kind === "fail the store at the last attempt") {
+      return await this.#failLastAttempt(random);
+    }
     if (kind === "fail commits") {
       return await this.#failFor(COMMITS_FAIL_MS, "commits fail");
     }
@@ -92,7 +110,7 @@ export class Outages implements Actor {
     if (place !== undefined) return await this.#killAt(place, random);
     if (kind === "tell nobody") return await this.#tellNobody(random);
     if (kind === "stop" && chance(random, 0.4)) await this.#waitingRead();
-    else if (kind === "stop a delivery") await this.#slowDelivery();
+    else if (kind === "stop a delivery") await this.#slowWork(DELIVERIES);
     else if (kind === "stop an image") {
       // A moment that lasts only a few milliseconds.
       await stage.imageStored(IMAGE_MS);
@@ -151,10 +169,9 @@ export class Outages implements Actor {
     }
   }
 
-  /** Waits until a delivery takes long. */
-  async #slowDelivery(): Promise<void> {
+  /** Waits until work under one of these leases takes long. */
+  async #slowWork(sql: string): Promise<void> {
     const { stage, caller } = this.#scene;
-    const sql = "SELECT id FROM deliveries WHERE lease_id IS NOT NULL";
     for (let looks = 0; looks < LOOKS; looks++) {
       const begun = stage.rows<{ id: string }>(sql);
       await caller.sleep(LOOK_MS);
@@ -162,6 +179,27 @@ export class Outages implements Actor {
       await caller.sleep(LONG_MS);
       const now = new Set(stage.rows<{ id: string }>(sql).map(({ id }) => id));
       if (begun.some(({ id }) => now.has(id))) return;
+    }
+  }
+
+  async #failStore(random: Random): Promise<void> {
+    const name = pick(random, STORE_TROUBLES);
+    await this.#failFor(pick(random, STORE_FAILS_MS), name);
+  }
+
+  /** The store fails shortly before an image gets its last attempt. */
+  async #failLastAttempt(random: Random): Promise<void> {
+    const { stage, caller } = this.#scene;
+    const until = stage.scheduler.time + LAST_ATTEMPT_COMES_MS;
+    while (stage.scheduler.time < until) {
+      const soon = stage.rows(
+        `SELECT 1 FROM images WHERE state = 'pending'
+           AND attempts - after_attempt = ? AND due_at < ?`,
+        ATTEMPTS - 1,
+        stage.now() + LAST_ATTEMPT_MS,
+      );
+      if (soon.length > 0) return await this.#failStore(random);
+      await caller.sleep(LAST_ATTEMPT_MS / 2);
     }
   }
 

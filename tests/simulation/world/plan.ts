@@ -54,6 +54,14 @@ export type Theme =
   | "narrow"
   | "long";
 
+/** The share of worlds with images in which the image store fails. */
+const STORE_FAILURES = 0.5;
+/** The share of fitting worlds in which failed images are tried again. */
+const RETRIES = 0.15;
+/** Longer than the uploads that are reviewed. */
+const REVIEWED_MS = 6_000;
+/** The share of fitting worlds in which all fields are changed and reviewed. */
+const REVIEWS = 0.15;
 /** The share of worlds with a kill between two commits. */
 const KILLS = 0.35;
 /** The share of fitting worlds with several sales of one product. */
@@ -91,6 +99,10 @@ const CATALOGUE: Readonly<Record<CatalogueStep, number>> = {
   "upload with a used key": 1,
   "upload and leave": 1,
   "upload and poll": 0,
+  "upload of all fields": 0,
+  "upload of slow images": 0,
+  "upload of weary images": 0,
+  "retry of failed images": 0,
   "import": 1,
   "slow import": 0,
   "dry run of an import": 0,
@@ -136,6 +148,7 @@ const HOOKS: Readonly<Record<HookStep, number>> = {
   list: 1,
   rotate: 1,
   recover: 1,
+  "make up": 0,
   test: 1,
   replay: 1,
 };
@@ -193,6 +206,7 @@ const OTHERS: readonly Theme[] = [
   "catalogue",
   "several",
 ];
+const OF_RETRIES: readonly Theme[] = ["everything", "images", "days"];
 const OF_SALES: readonly Theme[] = [...OTHERS, "days", "prompt"];
 const KEYS: Readonly<Record<KeyStep, number>> = {
   make: 3,
@@ -221,6 +235,7 @@ const OPERATOR: Readonly<Record<OperatorStep, number>> = {
 const REVIEW: Readonly<Record<ReviewStep, number>> = {
   "policy": 1,
   "decide": 3,
+  "look": 0,
   "end": 0,
 };
 /** Steps that change how events are delivered. */
@@ -253,6 +268,8 @@ const OUTAGES: Readonly<
   clock: 1,
   night: 1,
   "deafen a worker": 0,
+  "fail the store": 0,
+  "fail the store at the last attempt": 0,
   "fail commits": 0,
   "forget mails": 0,
   "tell nobody": 0,
@@ -364,7 +381,7 @@ export function drawSteps(
     }
   };
   const [{ name, rateLimit }] = sellers;
-  if (theme === "several" && rateLimit === null && chance(rare, 0.15)) {
+  if (theme === "several" && rateLimit === null && chance(rare, 0.3)) {
     rarely(`${name}/8`, 1, "slow import");
   }
   if (theme === "images" && chance(rare, 0.35)) {
@@ -447,6 +464,27 @@ export function drawSteps(
       }
     }
   }
+  const reviews = scheduler.random("reviews");
+  if (
+    rateLimit === null && OTHERS.includes(theme) && chance(reviews, REVIEWS)
+  ) {
+    steps.push(...reviewsOf(name, reviews));
+  }
+  const store = scheduler.random("store failures");
+  if (theme === "images" && chance(store, STORE_FAILURES)) {
+    steps.push(...storeFailures(name, store));
+  }
+  const retries = scheduler.random("retries");
+  if (
+    rateLimit === null && OF_RETRIES.includes(theme) && chance(retries, RETRIES)
+  ) {
+    const actor = `${name}/4`;
+    for (let n = 0; n < 2; n++) {
+      const afterMs = between(retries, 0, 5_000);
+      const kind = "retry of failed images";
+      steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+    }
+  }
   const kills = scheduler.random("kills between commits");
   if (rateLimit === null && chance(kills, KILLS)) {
     steps.push(...killBetween(name, theme, kills));
@@ -463,6 +501,52 @@ export function drawSteps(
     }
   }
   return { theme, steps };
+}
+
+/**
+ * All fields of products are changed again and again, while they are reviewed
+ * and a mirror follows. The last step is a decision.
+ */
+function reviewsOf(seller: string, random: Random): Step[] {
+  const step = (actor: string, n: number, kind: string): Step => ({
+    id: `${actor} #${n}`,
+    actor,
+    afterMs: between(random, 0, 4_000),
+    kind,
+  });
+  const rounds = [1, 2, 3, 4, 5, 6];
+  return [
+    ...rounds.flatMap((n) => [
+      step(`${seller}/0`, n, "upload of all fields"),
+      step(`${seller}/reviewer2`, n, "decide"),
+      step(`${seller}/reviewer3`, n, "look"),
+      step("mirror3", n, "catch up"),
+    ]),
+    { ...step(`${seller}/reviewer2`, 7, "decide"), afterMs: REVIEWED_MS },
+  ];
+}
+
+/**
+ * The image store fails while images are fetched, most often during their last
+ * attempt.
+ */
+function storeFailures(seller: string, random: Random): Step[] {
+  const step = (actor: string, n: number, kind: string): Step => ({
+    id: `${actor} #${n}`,
+    actor,
+    afterMs: between(random, 0, 2_000),
+    kind,
+  });
+  const steps = [1, 2, 3].flatMap((n) => [
+    step("outages5", n, "fail the store"),
+    step(`${seller}/3`, n, "upload of slow images"),
+  ]);
+  if (!chance(random, 0.6)) return steps;
+  return [
+    ...steps,
+    step(`${seller}/3`, 4, "upload of weary images"),
+    step("outages6", 0, "fail the store at the last attempt"),
+  ];
 }
 
 function drawEverything(

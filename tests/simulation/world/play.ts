@@ -235,7 +235,7 @@ class Troupe {
     if (part === "burden") {
       return new Burden(scene, seller, honest.at(-1)!, name);
     }
-    if (part === "reviewer") return new Reviewer(scene, seller, name);
+    if (part.startsWith("reviewer")) return new Reviewer(scene, seller, name);
     if (part.startsWith("crowd")) return new CrowdClient(scene, seller, name);
     if (/^\d/.test(part)) return new CatalogueClient(scene, seller, name);
     const bundle = this.#bundles.get(owner) ?? new Bundle(seller, 4);

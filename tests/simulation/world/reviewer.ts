@@ -1,5 +1,6 @@
 /** A reviewer who reviews the products of a seller for the operator. */
 import type { DetailCode } from "../../../src/lib/errors.ts";
+import type { XmlElement } from "../../../src/xml/decode.ts";
 import { child, textAt } from "../../support/app.ts";
 import type { Random } from "../../support/random.ts";
 import { sometimes } from "../../support/sometimes.ts";
@@ -8,7 +9,12 @@ import { hold } from "./broken_rule.ts";
 import { between, chance, pick } from "./choice.ts";
 import type { Seller } from "./seller.ts";
 
-export type ReviewStep = "policy" | "decide" | "end";
+export type ReviewStep =
+  | "policy"
+  | "decide"
+  /** Reads what waits, once a product that was approved waits again. */
+  | "look"
+  | "end";
 
 /** The interval and the longest time of checks for something to decide. */
 const LOOK_MS = 100;
@@ -37,6 +43,7 @@ export class Reviewer implements Actor {
     if (!this.#hasBegun) await this.#setPolicy("changes", random);
     this.#hasBegun = true;
     if (kind === "decide") await this.#decide(random);
+    else if (kind === "look") await this.#look(random);
     else if (kind === "end") await this.#setPolicy("none", random);
     else await this.#setPolicy(pick(random, POLICIES), random);
   }
@@ -53,12 +60,8 @@ export class Reviewer implements Actor {
   async #decide(random: Random): Promise<void> {
     const { caller } = this.#scene;
     await this.#pending(chance(random, 0.5));
-    const path = `/operator_api/reviews?limit=50&seller=${this.#seller.id}`;
-    const { status, text, xml } = await this.#send("GET", path, random);
-    if (this.#seller.removed) return;
-    hold(status === 200, "true", "reviews are listed", text);
     // The products left over are changed further.
-    const products = child(xml!, "reviews").children
+    const products = (await this.#list(random))
       .filter(() => chance(random, 0.7));
     if (products.length === 0) return;
     await caller.sleep(between(random, 0, 500));
@@ -86,6 +89,20 @@ export class Reviewer implements Actor {
       answer.text,
     );
     if (answer.status === 200) sometimes("products reviewed", decisions.length);
+  }
+
+  async #look(random: Random): Promise<void> {
+    await this.#pending(true);
+    await this.#list(random);
+  }
+
+  /** The products that wait for a review; none if the seller is removed. */
+  async #list(random: Random): Promise<XmlElement[]> {
+    const path = `/operator_api/reviews?limit=50&seller=${this.#seller.id}`;
+    const { status, text, xml } = await this.#send("GET", path, random);
+    if (this.#seller.removed) return [];
+    hold(status === 200, "true", "reviews are listed", text);
+    return child(xml!, "reviews").children;
   }
 
   /**

@@ -40,6 +40,8 @@ export interface RowKind {
   large?: boolean;
   /** Whether no row depends on another one. */
   apart?: boolean;
+  /** Whether each row has all fields, and its product most often exists. */
+  whole?: boolean;
 }
 
 /** Rows for products whose SKUs have this prefix. */
@@ -47,7 +49,7 @@ export function drawRows(
   random: Random,
   model: Model,
   prefix: string,
-  { flawed = false, large = false, apart = false }: RowKind,
+  { flawed = false, large = false, apart = false, whole = false }: RowKind,
 ): DrawnRow[] {
   const rows: Row[] = [];
   const addressed = new Set<Product>();
@@ -64,9 +66,10 @@ export function drawRows(
   const most = large ? 250 : 8;
   const count = large ? 30 + random.below(220) : 1 + random.below(5);
   for (let n = 0; n < count; n++) {
-    const sku = `${prefix}${large ? n : random.below(most)}`;
+    const sku = `${prefix}${large || whole ? n : random.below(most)}`;
     const isNew = model.bySku(sku) === undefined;
-    add(null, { ...drawPatch(random, isNew, apart, large ? [] : hosts), sku });
+    const patch = drawPatch(random, isNew, apart, large ? [] : hosts, whole);
+    add(null, { ...patch, sku });
   }
   if (!apart) addMoves(random, model, prefix, { add, addressed, named });
   return rows.map((row) => {
@@ -181,6 +184,7 @@ function drawPatch(
   isNew: boolean,
   apart: boolean,
   hosts: readonly ImageHost[],
+  whole = false,
 ): Partial<Fields> {
   const values: Omit<Fields, "sku"> = {
     title: `T ${random.below(3)}`,
@@ -196,7 +200,8 @@ function drawPatch(
   };
   if (isNew && values.quantity === null) values.quantity = 1;
   const needed = ["title", "price", "quantity"];
-  const share = chance(random, 0.2) ? 0.9 : 0.3;
+  const some = chance(random, 0.2) ? 0.9 : 0.3;
+  const share = whole ? 1 : some;
   return Object.fromEntries(
     Object.entries(values).filter(([name]) => {
       if (isNew && needed.includes(name)) return true;
@@ -210,12 +215,12 @@ function drawPatch(
 /** The most images of a product. */
 const MOST_IMAGES = 10;
 
-/** Gives each row images on a host that never answers. */
+/** Gives each row images on hosts of their own that never answer. */
 export function silence(rows: readonly DrawnRow[]): void {
   for (const [n, drawn] of rows.entries()) {
     drawn.urls = Array.from(
       { length: MOST_IMAGES },
-      (_, i) => imageUrl("silent", `p${n}-${i}`),
+      (_, i) => imageUrl("silent", `p${n}`, n * MOST_IMAGES + i),
     );
     drawn.row.patch.images = drawn.urls.join(" ");
     drawn.isBad = true;
@@ -224,8 +229,23 @@ export function silence(rows: readonly DrawnRow[]): void {
 
 /** Gives each row an image that its host refuses to send. */
 export function vanish(rows: readonly DrawnRow[]): void {
+  place(rows, "vanished");
+}
+
+/** Gives each row an image that takes seconds. */
+export function slowDown(rows: readonly DrawnRow[]): void {
+  place(rows, "slow");
+}
+
+/** Gives each row an image that its host sends at the last attempt. */
+export function tire(rows: readonly DrawnRow[]): void {
+  place(rows, "weary");
+}
+
+/** Gives each row an image on this host. */
+function place(rows: readonly DrawnRow[], host: ImageHost): void {
   for (const [n, drawn] of rows.entries()) {
-    drawn.urls = [imageUrl("vanished", `p${n}`)];
+    drawn.urls = [imageUrl(host, `p${n}`)];
     drawn.row.patch.images = drawn.urls[0];
   }
 }

@@ -1,7 +1,7 @@
 /** The stage of a world: processes, a network, faults, and the rows. */
 import type { Fault } from "../fault.ts";
 import type { ImageRequest } from "../image_hosts.ts";
-import type { Portion } from "../machine.ts";
+import type { Logged, Portion } from "../machine.ts";
 import type { TakenMail } from "../mail_server.ts";
 import type { ToOperator } from "../operator_endpoint.ts";
 import type { Receipt } from "../webhook_endpoints.ts";
@@ -90,7 +90,9 @@ export interface Stage {
   /** Finished portions of maintenance jobs, in order. */
   portions(): readonly Portion[];
   /** Log lines that report an error. */
-  errors(): readonly { event: string; fields: unknown; at: number }[];
+  errors(): readonly Logged[];
+  /** Log lines that report released leases of other processes. */
+  releases(): readonly Logged[];
   /** What running processes have in use, by name; without zeros. */
   held(): Readonly<Record<string, number>>;
 }

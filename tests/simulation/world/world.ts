@@ -80,7 +80,8 @@ export function drawWorld(scheduler: Pick<Scheduler, "random">): World {
       steps.some(({ kind }) => kind === "clock back") ||
       (theme === "everything" && chance(random, 0.1)),
     soundNetwork: theme === "catalogue" ||
-      (["images", "deliveries"].includes(theme) && chance(random, 0.6)),
+      (["images", "deliveries"].includes(theme) && chance(random, 0.6)) ||
+      steps.some(({ kind }) => kind === "fail the store"),
     isPrompt,
     isPriced,
     ages: !isPriced && (theme === "days" || isLong ||
