@@ -9,7 +9,9 @@ import {
   rowsOf,
 } from "../jobs/queues.ts";
 
-/** Counts stop here, so that a query costs the same for every backlog. */
+/**
+ * Counts stop here, so that the cost of a query is bounded for every backlog.
+ */
 const COUNT_LIMIT = 100_000;
 
 export interface QueueCounts {
@@ -59,7 +61,7 @@ export async function countBacklog(sql: Sql): Promise<Backlog> {
   };
 }
 
-/** How many jobs of each queue are not done. */
+/** The number of jobs of each queue that wait or are in progress. */
 export function totalCounts({ queues }: Backlog): Record<QueueName, number> {
   const total = (queue: QueueName) =>
     queues[queue].waiting + queues[queue].inFlight;

@@ -1,8 +1,8 @@
 /**
- * Detects that the system's clock was set back, and moves due times back by as
- * much. Without this, a clock that was an hour fast and is corrected would
+ * Detects that the system's clock was set back, and moves due times back by the
+ * same amount. Otherwise the correction of a clock that was an hour fast would
  * delay every delivery and image by an hour, and the operator would see only a
- * queue that does not progress.
+ * queue without progress.
  */
 import type { Tx } from "../database/db.ts";
 import type { Services } from "../services.ts";
@@ -25,7 +25,7 @@ interface WatchedQueue {
   isMine: () => boolean;
   /**
    * The system's clock minus the monotonic clock when the queue's times were
-   * last right.
+   * last correct.
    */
   offset: number;
 }
@@ -47,8 +47,8 @@ export class ClockWatch {
   }
 
   /**
-   * `isMine` is called at each check: this process may take the queue over from
-   * one that has ended.
+   * `isMine` is called at each check, because this process may take the queue
+   * over from a process that has ended.
    */
   add(queue: LeaseQueue, signal: Signal, isMine: () => boolean): void {
     const offset = this.#currentOffset();

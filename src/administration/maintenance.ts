@@ -52,8 +52,9 @@ export interface MaintenanceJob {
 type Run = (services: MaintenanceServices) => AsyncGenerator<number, void>;
 
 /**
- * The interval of jobs that finish what a write of any process left undone. A
- * run without work reads an index once; a signal could be lost.
+ * The interval of jobs that finish what a write of any process left undone.
+ * They do not wait for signals, because a signal may be lost; a run without
+ * work reads an index once.
  */
 const OFTEN_MS = SECOND_MS;
 
@@ -73,7 +74,8 @@ const JOBS: readonly MaintenanceJob[] = [
   maintenanceJob("events", "webhooks", HOUR_MS, sweepEvents),
   maintenanceJob("former_secrets", "webhooks", HOUR_MS, sweepFormerSecrets),
   maintenanceJob("image_parts", "images", MINUTE_MS, sweepTemporaryFiles),
-  // Uploaded images may arrive on another machine.
+  // A process with the role `api` may receive uploaded images on another
+  // machine than the role `images`.
   maintenanceJob("upload_parts", "api", MINUTE_MS, sweepTemporaryFiles),
   maintenanceJob("unnamed_images", "images", HOUR_MS, sweepUnnamedImages),
   maintenanceJob(MISSING_IMAGES, "images", MINUTE_MS, refetchMissing),

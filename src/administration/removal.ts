@@ -1,7 +1,8 @@
 /**
- * Deletes the rows of removed sellers: a job of `administration/maintenance.ts`.
- * The remaining rows say what is left to do, so it continues after a crash.
- * Tombstones of products and contacts, and the audit log stay.
+ * Deletes the rows of removed sellers: a job of
+ * `administration/maintenance.ts`. The remaining rows are the work that is
+ * left, so the job continues after a crash. Tombstones of products and
+ * contacts, and the audit log stay.
  */
 import type { SellerKeys } from "../catalogue/product_rows.ts";
 import { removeContacts } from "../catalogue/contact_rows.ts";
@@ -18,8 +19,8 @@ import { eachSeller } from "../sellers/each_seller.ts";
 type Portion = (tx: Tx, seller: SellerKeys) => Promise<number>;
 
 /**
- * Tables whose deletion does more: a product or a contact leaves a tombstone, an
- * import is stopped.
+ * Tables whose rows are not simply deleted: a product or a contact leaves a
+ * tombstone, an import is stopped.
  */
 const DELETED_FIRST: Readonly<Record<Going<"first">, Portion>> = {
   products: removeProducts,
@@ -51,8 +52,8 @@ const PORTIONS: readonly Portion[] = [
   ...tablesDeleted("rows"),
 ];
 /**
- * Tables of which every section has a copy. A seller's row cannot be deleted while
- * another row refers to it; the job then starts again.
+ * Tables that are copied to every section. A seller's row cannot be deleted
+ * while another row refers to it; the job then starts again.
  */
 const DELETED_LAST: readonly Portion[] = tablesDeleted("last");
 

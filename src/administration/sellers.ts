@@ -45,7 +45,7 @@ import {
   rotateWebhookSecret,
 } from "../webhooks/secrets.ts";
 
-/** The signals are missing in a command. */
+/** A command has no signals. */
 type Changing = Pick<Services, "db" | "deps"> & Partial<Services>;
 
 export interface ByOperator {
@@ -135,7 +135,7 @@ export const SELLER_ATTRIBUTES: Readonly<Record<string, SellerAttribute>> = {
 
 export const SELLER_ATTRIBUTE_NAMES = Object.keys(SELLER_ATTRIBUTES);
 
-/** The names, with the units of those that are numbers. */
+/** The names of the attributes; a number also has its unit. */
 export const SELLER_ATTRIBUTE_WORDS: readonly string[] = Object.entries(
   SELLER_ATTRIBUTES,
 ).map(([name, { unit }]) => unit === undefined ? name : `${name} (${unit})`);
@@ -194,7 +194,7 @@ function unknownAttribute(attribute: string) {
     field,
     code: "unknown_attribute",
     message:
-      `${field} is no attribute of a seller that can be changed; those ` +
+      `${field} is not an attribute of a seller that can be changed; these ` +
       `are ${SELLER_ATTRIBUTE_NAMES.join(", ")}.`,
   }]);
 }

@@ -118,8 +118,8 @@ async function writeUpdate(
   const read = readUpdate(update);
   const group = "problem" in read ? "sku" : read.group;
   // Writes with the same SKU in the path update one product, so they can share
-  // a transaction. An id, or a SKU that changes, may refer to the product of
-  // another key; a review also depends on the seller.
+  // a transaction. An id, or a SKU that changes, may name a product that
+  // another write names by its SKU; a review also depends on the seller.
   const isAlone = readId(skuOrId) !== null || attribute === "sku" ||
     isUnderReview(attribute);
   const shared = isAlone ? undefined : {
@@ -154,16 +154,16 @@ async function writeUpdate(
     // Rules and review need all columns. The row is locked, so one read is
     // enough.
     let reading: Promise<Product[]> | undefined;
-    const whole = async () => {
+    const wholeProduct = async () => {
       reading ??= findProducts(tx, seller.no, { ids: [current.id] });
       return (await reading)[0];
     };
     if (isCheckedByRules(field)) {
       const value = fields[field];
-      await refuseByRules(tx, services, { field, value, whole });
+      await refuseByRules(tx, services, { field, value, wholeProduct });
     }
     const review = mayConcern(field, current)
-      ? await policyAndWhole(tx, seller, whole)
+      ? await policyAndWhole(tx, seller, wholeProduct)
       : null;
     const product = { ...fields, id: current.id };
     const by = { what: "attribute", keyId: seller.keyId };
@@ -208,20 +208,20 @@ async function withContacts(
 async function policyAndWhole(
   tx: Tx,
   { no }: Seller,
-  whole: () => Promise<Product>,
+  wholeProduct: () => Promise<Product>,
 ) {
   await lockAgainstRemoval(tx, no);
   const policy = await findPolicy(tx, no);
-  return policy === "none" ? null : { policy, before: await whole() };
+  return policy === "none" ? null : { policy, before: await wholeProduct() };
 }
 
 function readUpdate(
   { attribute, value, expected = null, isDifference = false }: AttributeUpdate,
 ): ReadUpdate | { problem: FieldProblem } {
   if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
-    const called = fieldCalled(attribute);
-    const hint = called !== null
-      ? ` It is called ${called}.`
+    const usualName = fieldCalled(attribute);
+    const hint = usualName !== null
+      ? ` It is usualName ${usualName}.`
       : ([...SCALAR_NAMES, ...LIST_NAMES] as string[]).includes(attribute)
       ? " An upload, POST /seller_api/bulk_products, changes it."
       : "";
@@ -298,16 +298,16 @@ async function refuseTakenSku(
 async function refuseByRules(
   tx: Tx,
   { categories, deps }: Pick<Services, "categories" | "deps">,
-  { field, value, whole }: {
+  { field, value, wholeProduct }: {
     field: ScalarField;
     value: string | number | null;
     /** Reads all columns of the product. */
-    whole: () => Promise<Product>;
+    wholeProduct: () => Promise<Product>;
   },
 ): Promise<void> {
   const head = await findList(tx);
   if (head === null) return;
-  const before = await whole();
+  const before = await wholeProduct();
   const names = new Set(before.categories);
   const today = dayOf(deps.clock.now());
   const list = await categories.find(tx, head.version, names, today);

@@ -62,18 +62,18 @@ export class Category {
   readonly name: string;
   readonly rules: readonly CategoryRule[];
   /** The rules about fields. */
-  readonly ofFields: readonly CategoryRule[];
+  readonly fieldRules: readonly CategoryRule[];
   /** The rules about attributes, by the name of the attribute. */
-  readonly ofAttributes: ReadonlyMap<string, readonly CategoryRule[]>;
+  readonly attributeRules: ReadonlyMap<string, readonly CategoryRule[]>;
   /** The rules that require an attribute. */
   readonly requiredAttributes: readonly CategoryRule[];
 
   constructor(name: string, rules: readonly CategoryRule[]) {
     this.name = name;
     this.rules = rules;
-    this.ofFields = rules.filter(({ field }) => field !== null);
+    this.fieldRules = rules.filter(({ field }) => field !== null);
     const others = rules.filter(({ attribute }) => attribute !== null);
-    this.ofAttributes = Map.groupBy(others, ({ attribute }) => attribute!);
+    this.attributeRules = Map.groupBy(others, ({ attribute }) => attribute!);
     this.requiredAttributes = others.filter(({ required }) => required);
   }
 }
@@ -93,7 +93,10 @@ export interface CategoryList {
   today: string;
 }
 
-/** How many names are compared for the messages of one plan: 15 ms at most. */
+/**
+ * The most names that are compared for the messages of one plan, in 15 ms at
+ * most.
+ */
 const COMPARISONS = 50_000;
 
 /**
@@ -125,7 +128,7 @@ export class Suggestions {
   }
 }
 
-/** What a rule that is not yet enforced will refuse. */
+/** A finding of a rule that only warns until a date. */
 export interface RuleWarning extends FieldProblem {
   /** The date from which the rule refuses. */
   from: string;
@@ -264,7 +267,7 @@ function mustSatisfyRules(
     return true;
   }
   return categories.some((category) =>
-    category?.ofFields.some(({ field }) =>
+    category?.fieldRules.some(({ field }) =>
       isCheckedByRules(field!) && differs(before, after, field!)
     )
   );
@@ -299,7 +302,7 @@ function checkProduct(
   report: Report,
 ): void {
   const { after: { attributes }, unread } = product;
-  for (const rule of category.ofFields) {
+  for (const rule of category.fieldRules) {
     if (unread.has(rule.field!)) continue;
     if (report.isFull) return;
     const found = fieldFinding(product, category, rule);
@@ -308,7 +311,7 @@ function checkProduct(
   if (unread.has("attributes")) return;
   for (let n = 0; n < attributes.length && !report.isFull; n++) {
     const { name, value } = attributes[n];
-    for (const rule of category.ofAttributes.get(name) ?? NO_RULES) {
+    for (const rule of category.attributeRules.get(name) ?? NO_RULES) {
       if (rule.values.size === 0 || rule.values.has(value)) continue;
       report.broken(rule, wrongAttribute(product, category, rule, n));
     }

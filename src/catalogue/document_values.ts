@@ -54,28 +54,29 @@ export class ValueReader {
   /** The latest field, and its line. */
   field!: FieldElement;
   line = 0;
-  /** The number of its entries so far. */
+  /** The number of entries of the latest field so far. */
   item = 0;
   readonly #form: DocumentForm;
-  readonly #words: DocumentSyntax;
+  readonly #syntax: DocumentSyntax;
   readonly #report: ReportProblem;
   readonly #seen = new Set<string>();
   #itemLine = 0;
-  /** The latest element of a sale, and the lines of those so far. */
+  /** The latest element of the sale. */
   #saleElement!: SaleElement;
+  /** The line of each element of the sale so far. */
   readonly #saleElementLines = new Map<SaleElement, number>();
-  /** Whether the sale has an unknown element, which may be a misspelt one. */
+  /** Whether the sale has an unknown element, perhaps a misspelt known one. */
   #hasUnknownElement = false;
   #sale: Partial<SentSale> = {};
   #attributes: XmlAttributes = {};
 
   constructor(
     form: DocumentForm,
-    words: DocumentSyntax,
+    syntax: DocumentSyntax,
     report: ReportProblem,
   ) {
     this.#form = form;
-    this.#words = words;
+    this.#syntax = syntax;
     this.#report = report;
   }
 
@@ -185,7 +186,7 @@ export class ValueReader {
     const read = readRequired(
       this.#attributes[name] ?? "",
       readUnit,
-      `is missing; write ${this.#words.unit(field, name, example)}, with ` +
+      `is missing; write ${this.#syntax.unit(field, name, example)}, with ` +
         `${about}.`,
     );
     if ("problem" in read) {
@@ -230,7 +231,7 @@ export class ValueReader {
       case "price":
         return this.#readSaleElement("price", text, readPrice);
       case "from":
-        // An empty one counts as missing.
+        // An empty <from> counts as missing.
         if (trimSpace(text) === "") return;
         return this.#readSaleElement("from", text, readSaleFrom);
       case "until":

@@ -92,10 +92,10 @@ const REQUIRED = SCALAR_NAMES.filter((field) => SCALAR_RULES[field].required);
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Returns the product as changed at `now` (Unix milliseconds) and its problems.
- * `current` is null for a new product. `unread` has the fields that were sent but could not be read; their
- * problems are already reported. The product is valid only if there are no
- * problems.
+ * Applies a patch at `now` (Unix milliseconds); returns the changed fields and
+ * their problems. `current` is null for a new product. `unread` has the fields
+ * that were sent but could not be read; their problems are already reported.
+ * The product is valid only if there are no problems.
  */
 export function applyPatch(
   current: StoredFields | null,
@@ -200,6 +200,7 @@ export function availabilityAt(
   return quantity === 0 ? "out_of_stock" : "in_stock";
 }
 
+/** Fields that depend on each other: a rule compares the fields of a group. */
 export const TIED_FIELDS: readonly (readonly (keyof ProductFields)[])[] = [
   ["price", "compare_at_price", "sale"],
   ["availability", "available_at"],
@@ -273,8 +274,8 @@ function comparePriceConflicts(
 ): FieldProblem[] {
   const { price, currency, compare_at_price } = fields;
   if (compare_at_price === null) return [];
-  const stays = patch.compare_at_price === undefined;
-  if (current !== null && stays && currency !== current.currency) {
+  const isUnchanged = patch.compare_at_price === undefined;
+  if (current !== null && isUnchanged && currency !== current.currency) {
     return [{
       field: "compare_at_price",
       code: "not_allowed",

@@ -1,6 +1,6 @@
 /**
- * Plans the effect of each row of a document on stored products, or finds why
- * it has none.
+ * Plans the effect of each row of a document on stored products, or finds the
+ * problems that prevent it.
  */
 import { type Detail, fieldDetail, type FieldProblem } from "../lib/errors.ts";
 import type { ProductFields } from "./fields.ts";
@@ -48,18 +48,18 @@ interface Rows {
   warnings: Warning[];
 }
 
-/** What is known before a part of a document is planned. */
-export interface KnownOfPart {
+/** Results of earlier work that the plan of a part of a document needs. */
+export interface EarlierResults {
   /** SKUs and products that earlier parts of the document use. */
   before?: UsedBefore;
-  /** What a dry run found for each product, by its position. */
+  /** The product that the dry run found for each row, by the row's position. */
   checked?: ReadonlyMap<number, Former | null>;
 }
 
 export function* planRows(
   { form, rows, attributesOnly }: ProductsDocument,
   loaded: PlanData,
-  { before, checked }: KnownOfPart,
+  { before, checked }: EarlierResults,
 ): RowWork<Rows> {
   const reservations = new SkuReservations(loaded, rows, before);
   const plan: Rows = { problems: [], products: [], warnings: [] };
@@ -110,7 +110,7 @@ function planRow(
   const { current } = target;
   const place = { product: row.product, sku: row.sku ?? current?.sku };
   const reservation = reservations.reserve(row, current);
-  const { patch: named, beyond } = withDifferences(row, current);
+  const { patch: named, outOfRange } = withDifferences(row, current);
   const { patch, unknown } = resolveContacts(
     named,
     current,
@@ -129,7 +129,7 @@ function planRow(
   const jump = current === null || expectsPrice(row)
     ? null
     : priceJumpProblem(current, fields, priceJump);
-  const found = [...problems, ...unexpected, ...beyond, ...unknown];
+  const found = [...problems, ...unexpected, ...outOfRange, ...unknown];
   if (changed !== null) found.push(changed);
   if (jump !== null) found.push(jump);
   for (const detail of detailsOf(row, place, found)) {
@@ -171,22 +171,22 @@ function expectsPrice({ expected }: DecodedProduct): boolean {
 function withDifferences(
   { patch, differences }: DecodedProduct,
   current: Product | null,
-): { patch: ProductPatch; beyond: FieldProblem[] } {
-  if (differences.length === 0) return { patch, beyond: [] };
-  const beyond: FieldProblem[] = [];
+): { patch: ProductPatch; outOfRange: FieldProblem[] } {
+  if (differences.length === 0) return { patch, outOfRange: [] };
+  const outOfRange: FieldProblem[] = [];
   const values: Record<string, number> = {};
   for (const difference of differences) {
     const changed = applyDifference(current, difference);
     // bounded: the fields of a product
-    if ("problem" in changed) beyond.push(changed.problem);
+    if ("problem" in changed) outOfRange.push(changed.problem);
     else values[difference.field] = changed.value;
   }
-  return { patch: { ...patch, ...values }, beyond };
+  return { patch: { ...patch, ...values }, outOfRange };
 }
 
 /**
- * The product that a row addresses, null for a new one; or the problems of the
- * address, none if they are already reported.
+ * The product that a row addresses (null for a new one), or the problems of the
+ * address (empty if they are already reported).
  */
 type Target = { current: Product | null } | { problems: Detail[] };
 

@@ -30,7 +30,7 @@ import {
   type TransactionResult,
 } from "./transaction.ts";
 import { insertTransaction } from "./transaction_rows.ts";
-import { keepUndo } from "./undo_rows.ts";
+import { storeUndoRecord } from "./undo_rows.ts";
 import type { Warnings } from "./warnings.ts";
 import type { ReviewPolicy } from "../sellers/review_policy.ts";
 import { reviewChanges } from "./review_rows.ts";
@@ -137,7 +137,7 @@ export async function writeTransaction(
     const images = { pending, reused };
     await addImportImages(tx, seller.no, importId, images, now);
   }
-  if (config.undoDays > 0) await keepUndo(tx, upload, now, changes);
+  if (config.undoDays > 0) await storeUndoRecord(tx, upload, now, changes);
   await requestImages(tx, upload, waiting, taken, now);
   if (pending > 0) tx.onCommit(() => signals.images.announce());
   await dropUnrequested(tx, seller.no, taken, distinct.map(({ url }) => url));

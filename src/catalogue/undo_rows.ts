@@ -9,7 +9,7 @@ import { packUndo } from "./undo_record.ts";
  * Stores the undo record of a transaction, unless it changed no product.
  * `changes` are in the order of its results.
  */
-export async function keepUndo(
+export async function storeUndoRecord(
   tx: Tx,
   { sellerNo, transactionId }: TransactionKey,
   now: number,
@@ -25,18 +25,17 @@ export async function keepUndo(
 }
 
 /**
- * The record of what a transaction did; null if there is none or it was
- * deleted.
+ * The undo record of a transaction; null if it never existed or was deleted.
  */
 export async function findUndo(
   sql: Sql,
   { sellerNo, transactionId }: TransactionKey,
-  keptSince: number,
+  storedAfter: number,
 ): Promise<string | null> {
   const row = await sql.get<{ record: string }>(
     `SELECT record FROM undo_records
      WHERE seller_no = ? AND transaction_id = ? AND created_at > ?`,
-    [sellerNo, transactionId, keptSince],
+    [sellerNo, transactionId, storedAfter],
   );
   return row?.record ?? null;
 }
@@ -57,7 +56,7 @@ export async function deleteUndo(
   );
 }
 
-/** The time since which uploads can be undone, `days` before `now`. */
+/** Uploads made after this time can be undone: `days` before `now`. */
 export function undoableSince(now: number, days: number): number {
   return now - days * DAY_MS;
 }

@@ -16,14 +16,14 @@ import type { ProductFields } from "./fields.ts";
 import { groupsOf } from "./product_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
-import { type KnownOfPart, type PlannedProduct, planRows } from "./row_plan.ts";
+import { type EarlierResults, type PlannedProduct, planRows } from "./row_plan.ts";
 import { withoutRefused } from "./valid_products.ts";
 import type { Warning } from "./warnings.ts";
 import { isCheckedByRules } from "./category_rules.ts";
 import { contactNamesIn } from "./contact.ts";
 
 /** An upload that was read and whose images were probed. */
-export interface Draft extends KnownOfPart {
+export interface Draft extends EarlierResults {
   document: ProductsDocument;
   /** Problems that do not depend on stored products. */
   known: readonly Detail[];

@@ -42,9 +42,9 @@ export function imageUrls({ rows }: ProductsDocument): Set<string> {
 }
 
 /**
- * Finds the images of a document that the seller has uploaded. Each is named by
- * its path, like its row, whichever host the document names. Any other URL of
- * this service is a problem. URLs of other hosts are left out.
+ * Finds the images of a document that the seller has uploaded. The key of each
+ * result is the image's path, as in its row, whichever host the document names.
+ * Any other URL of this service is a problem. URLs of other hosts are left out.
  */
 export async function findUploadedImages(
   { db, publicUrl }: Pick<Services, "db" | "publicUrl">,
@@ -89,7 +89,7 @@ export async function probeImages(
   const urls = new Set([...named].filter((url) => !known.has(url)));
   if (urls.size === 0) return new Map(known);
   const probes = new Probes(outbound, owner);
-  const cancel = deps.clock.after(LAST_BEGIN_MS, () => probes.beginNoMore());
+  const cancel = deps.clock.after(LAST_BEGIN_MS, () => probes.stopSending());
   try {
     const probed = await inParallel(
       AT_ONCE,
@@ -125,7 +125,7 @@ const NOT_SENT: Partial<Record<OutboundErrorKind, DetailCode>> = {
 };
 
 /**
- * A host that answered none of the HEADs of a request gets no more after so
+ * A host that answered none of the HEADs of a request gets no more after this
  * many broken connections, or after a time-out.
  */
 const BROKEN_LIMIT = 12;
@@ -150,7 +150,7 @@ class Probes {
     this.#options = { timeoutMs: HEAD_TIMEOUT_MS, group: new Set(), owner };
   }
 
-  beginNoMore(): void {
+  stopSending(): void {
     this.#isLate = true;
     for (const head of this.#options.group) head.stopWaiting();
   }
@@ -215,6 +215,7 @@ const UNKNOWN_IMAGE = {
     "from which it was downloaded.",
 } as const;
 
+/** Whether a host gets no more HEADs in this request. */
 function isSilent(
   { answered, unanswered, hasTimedOut }: HostAnswers,
 ): boolean {

@@ -12,8 +12,8 @@ export type Request =
     commands: readonly Command[];
     mistakes: string[];
     /**
-     * The flags that could be parsed, so that those which are settings can be
-     * checked as well.
+     * The flags that could be parsed; the settings among them are checked as
+     * well.
      */
     flags: Record<string, string | undefined>;
   }
@@ -114,7 +114,7 @@ function chooseCommand(
     }
   }
   const group = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length > 0) return unfinished(first, second, group);
+  if (group.length > 0) return withoutSubcommand(first, second, group);
   const ending = commands.find(({ name }) => name.endsWith(` ${first}`));
   const names = commands.map(({ name }) => name.split(" ")[0]);
   const nearest = ending?.name ?? nearestName(first, names);
@@ -126,7 +126,7 @@ function chooseCommand(
   };
 }
 
-function unfinished(
+function withoutSubcommand(
   first: string,
   second: string | undefined,
   group: readonly Command[],

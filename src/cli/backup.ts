@@ -101,9 +101,9 @@ async function writeObject(
   place: ObjectPlace,
   target: string,
 ): Promise<Backup> {
-  const taken = () =>
+  const nameTaken = () =>
     new UsageError(`${target} already exists; name a new object.`);
-  if (await hasObject(place)) throw taken();
+  if (await hasObject(place)) throw nameTaken();
   const snapshot = join(config.dataDir, `backup-${deps.ids.uuid()}.part`);
   return await untilStopped(deps, async (options) => {
     try {
@@ -117,7 +117,7 @@ async function writeObject(
       return { written: target, contents };
     } catch (error) {
       if (error instanceof StoreError && error.kind === "condition") {
-        throw taken();
+        throw nameTaken();
       }
       throw error;
     } finally {

@@ -26,7 +26,7 @@ export const [imageStoreFlag] = settingFlags([SETTINGS.imageStore]);
 /** `--seller NAME`, for commands about one seller. */
 export const sellerFlag = flag("seller", "NAME", "the seller's name", true);
 
-/** `--since TIME` and `--until TIME`, for lists of what has a time. */
+/** `--since TIME` and `--until TIME`, for lists of rows with a time. */
 export const periodFlags: readonly Flag[] = [
   flag(
     "since",
@@ -37,9 +37,9 @@ export const periodFlags: readonly Flag[] = [
   flag("until", "TIME", "only those of this time and earlier"),
 ];
 
-/** The end of a key, and the networks from which it may be used. */
+/** The expiry of a key, and the networks from which it may be used. */
 export const keyRightsFlags: readonly Flag[] = [
-  flag("expires-at", "TIME", "when the key ends; by default never"),
+  flag("expires-at", "TIME", "when the key expires; by default never"),
   flag(
     "networks",
     "CIDR,…",
@@ -68,7 +68,7 @@ export function keyState(
 ): string {
   if (revokedAt !== null) return `revoked ${isoTime(revokedAt)}`;
   if (expiresAt === null) return "active";
-  return `${expiresAt > now ? "active until" : "ended"} ${isoTime(expiresAt)}`;
+  return `${expiresAt > now ? "active until" : "expired"} ${isoTime(expiresAt)}`;
 }
 
 /** Names of days, with how many days before today (UTC) each one is. */

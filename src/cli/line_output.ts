@@ -76,7 +76,7 @@ export class LineOutput {
       await this.#writeAll(bytes);
       this.#bytes -= bytes.length;
       await pause(clock, GATHER_MS);
-      if (this.#waiting.length === 0) this.#tellOfGap();
+      if (this.#waiting.length === 0) this.#reportGap();
     }
     this.#writing = null;
   }
@@ -94,7 +94,7 @@ export class LineOutput {
     }
   }
 
-  #tellOfGap(): void {
+  #reportGap(): void {
     if (this.#gap === null) return;
     const { lines, since } = this.#gap;
     this.#gap = null;

@@ -112,7 +112,10 @@ async function run(
   }
 }
 
-/** The output of a service, which waits for its reader only when it ends. */
+/**
+ * The output of a service. The service waits for the reader of its output only
+ * when it ends.
+ */
 function serviceOutput({ logLevel }: Config) {
   const clock = systemClock;
   const output = new LineOutput({
@@ -139,9 +142,8 @@ function serviceOutput({ logLevel }: Config) {
   };
 }
 
-/** The mistakes of the user; null for other failures. */
 /**
- * The mistakes that an error reports in the words of a command; null if the
+ * /** The mistakes of the command line that an error reports; null if the
  * command failed for another reason.
  */
 export function mistakesOf(error: unknown): readonly string[] | null {

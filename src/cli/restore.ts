@@ -47,7 +47,10 @@ export const restoreCommand: Command = {
   },
 };
 
-/** Renamed once the file is complete and verified. Returns its contents. */
+/**
+ * Copies a backup to a temporary file, verifies it, and renames it to the
+ * database's name. Returns its contents.
+ */
 async function putInPlace(
   source: string,
   dataDir: string,

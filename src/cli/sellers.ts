@@ -65,7 +65,7 @@ function nearQuotas(
     });
 }
 
-/** Refusals that are read at a time. */
+/** The number of refusals that are read at a time. */
 const PAGE_ROWS = 100;
 
 export const sellerCommands: readonly Command[] = [
@@ -152,10 +152,10 @@ export const sellerCommands: readonly Command[] = [
     ],
     run: async ({ db, deps, arguments: [seller], flags, print }) => {
       if (flags.yes === undefined) {
-        const held = await db.read(async (sql) =>
+        const counts = await db.read(async (sql) =>
           countRowsOfSeller(sql, await sellerByName(sql, seller))
         );
-        const list = Object.entries(held).map(([name, n]) => `${n} ${name}`);
+        const list = Object.entries(counts).map(([name, n]) => `${n} ${name}`);
         throw new UsageError(
           `This would remove ${quote(seller)} with ${list.join(", ")}. It ` +
             "cannot be undone; add --yes to do it.",

@@ -36,7 +36,7 @@ export interface ChangePlace {
 /** How far a client of the feed has read. */
 export interface ChangeCursor extends ChangePlace {
   /**
-   * Servers that could not be reached, and the place from which their changes
+   * Servers that could not be reached, and the place after which their changes
    * may be missing.
    */
   lacks?: { servers: readonly number[]; since: ChangePlace };

@@ -19,7 +19,7 @@ import { columnList, type Table } from "./table.ts";
 
 /** Rows read and written at a time. */
 const PAGE = 256;
-/** The same where rows may be long. */
+/** The same for tables whose rows may be long. */
 const PAGES: Readonly<Record<string, number>> = {
   // A record is as long as the uploads that it can undo.
   undo_records: 8,
@@ -45,13 +45,13 @@ export const NOT_COPIED: readonly string[] = [
 ];
 
 /**
- * The copied tables, in the order of the schema: keys come last, so that nobody
- * can use an unfinished copy.
+ * The copied tables, in the order of the schema: API keys come last, so that
+ * nobody can use an unfinished copy.
  */
 export const TABLES: readonly Table[] = SCHEMA
   .filter(({ name }) => !NOT_COPIED.includes(name));
 
-/** The target has rows that the source does not start with. */
+/** The rows of the target are not the first rows of the source. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
@@ -112,7 +112,7 @@ async function refuseOthers(
     if (value !== undefined && hashedText(held) === hashedText(value)) continue;
     throw new CopyRefused(
       `The target is neither empty nor a copy of this source: ${table.name} ` +
-        "holds other rows. Name an empty database.",
+        "has other rows. Name an empty database.",
     );
   }
 }

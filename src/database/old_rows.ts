@@ -30,10 +30,10 @@ export interface OldRow {
 }
 
 /**
- * Locks the first rows in an order, except those that another write has locked.
- * The rows are found without a lock, because sellers may be on several servers;
- * then each seller's rows that still match are locked. Their key is `seller_no`
- * and one more column.
+ * Locks the first rows in an order, except rows that another write has locked.
+ * Finds the rows without a lock, because sellers may be on several servers;
+ * then locks the rows of each seller that still match. The table's key is
+ * `seller_no` and one more column.
  */
 export async function lockOld(
   tx: Tx,
@@ -93,7 +93,10 @@ export async function deleteOld(tx: Tx, old: OldRows): Promise<number> {
   return deleted;
 }
 
-/** For tables with longer keys, whose old rows no other write changes. */
+/**
+ * Like `deleteOld`, for tables whose key has more columns and whose old rows no
+ * other write changes.
+ */
 async function deletePastRows(
   tx: Tx,
   { table, condition, params, order, limit }: OldRows,
@@ -206,8 +209,8 @@ export async function deleteOwn(
 
 /**
  * Deletes a portion of the rows with a time up to `before`, of the first seller
- * from `first` on that has any. `next` is the seller to continue with, null at
- * the end. The key of the table is `seller_no` and `by`.
+ * from `first` on that has such rows. `next` is the seller to continue with;
+ * null at the end. The key of the table is `seller_no` and `by`.
  */
 export async function deleteOldOfNext(
   tx: Tx,
@@ -237,8 +240,8 @@ function keyColumns(table: TableName): string[] {
 }
 
 /**
- * Whether each of its rows is deleted with a row of another table. A row whose
- * column in `deletedWith` is null belongs to none.
+ * Whether each row of the table is deleted with a row of another table. A row
+ * whose column in `deletedWith` is null belongs to none.
  */
 export function belongsToOthers(
   { columns, deletedWith = {}, belongsTo }: SchemaTable,
@@ -247,7 +250,7 @@ export function belongsToOthers(
     Object.values(deletedWith).some((column) => columns[column] === "id");
 }
 
-/** The tables whose rows are deleted with those of this one. */
+/** The tables whose rows are deleted with the rows of this table. */
 function dependentsOf(table: TableName): SchemaTable[] {
   return SCHEMA.filter(({ deletedWith }) => deletedWith?.[table] !== undefined);
 }

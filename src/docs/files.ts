@@ -1,6 +1,6 @@
 /**
- * The files that an operator takes, at `/docs/files/:file` and from the command
- * `file`. The environment file is written by `deno task docs`.
+ * The files for operators, served at `/docs/files/:file` and printed by the
+ * command `file`. The environment file is written by `deno task docs`.
  */
 import alerts from "./files/alerts.yml" with { type: "text" };
 import caddyfile from "./files/Caddyfile" with { type: "text" };

@@ -16,7 +16,10 @@ export function headingId(text: string): string {
     .replaceAll(" ", "-");
 }
 
-/** Chapters link to files beside them; below `/docs`, links have no `.md`. */
+/**
+ * The address of a link when the chapter is served: chapters link to files in
+ * their folder; below `/docs`, links have no `.md`.
+ */
 function served(href: string): string {
   return href.replace(/^([\w-]+)\.md(?=#|$)/, "/docs/$1")
     .replace(/^files\//, "/docs/files/");
@@ -40,7 +43,7 @@ class ChapterRenderer extends Renderer {
     return escaped(text);
   }
 
-  /** Scrollable by itself, with the keyboard, too. */
+  /** A table scrolls by itself, also with the keyboard. */
   override table(token: Tokens.Table): string {
     const label = token.header.map(({ text }) => text).join(", ");
     return `<div class="wide" tabindex="0" role="group" aria-label="${

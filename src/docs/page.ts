@@ -4,7 +4,7 @@ import { headingsOf, render } from "./markdown.ts";
 import { escaped } from "../lib/markup.ts";
 import { yieldToIo } from "../lib/yield_to_io.ts";
 
-/** A page by its title, in Markdown. */
+/** A page and its title, in Markdown. */
 interface Titled {
   name: string;
   title: string;
@@ -28,8 +28,8 @@ export function contentsPage(): string {
 }
 
 /**
- * `GET /llms.txt`: where every chapter with its sections, and every page of the
- * reference is.
+ * `GET /llms.txt`: links to every chapter, with its sections, and to every page
+ * of the reference.
  */
 export function contentsText(reference: readonly Titled[]): string {
   const parts = CHAPTER_GROUPS.map(({ title, chapters }) =>
@@ -45,7 +45,7 @@ export function contentsText(reference: readonly Titled[]): string {
   );
   parts.push(listOf("API reference", reference));
   return "# Seller interface\n\n> Sellers of a marketplace upload products by " +
-    "XML or JSON over HTTP, and are told of orders by webhooks.\n\n" +
+    "XML or JSON over HTTP, and get orders by webhooks.\n\n" +
     "The chapters explain and have examples; the API reference has every " +
     "request with its parameters and answers. [OpenAPI 3.1](/openapi.json), " +
     `of 0.3 MB, has the same for programs.\n${parts.join("")}`;
@@ -77,21 +77,24 @@ export function referenceHtml(
   return pageOf(shown, "api", sections.join(""));
 }
 
-/** `name` is that of the chapter, and `sections` stands below it. */
+/**
+ * The page of a chapter. In the navigation, `sections` follows the chapter
+ * `name`.
+ */
 async function pageOf(
   shown: Chapter,
   name: string,
   sections: string,
 ): Promise<string> {
   const html = render(servedMarkdown(shown.text));
-  // Either part can take 20 ms the first time.
+  // Both `render` and `navigation` can take 20 ms the first time.
   await yieldToIo();
   return page(titleOf(shown), navigation({ name, sections }), html);
 }
 
 /**
- * The Markdown of a chapter: without the marks of what is written, and with the
- * variables of its examples, which another one sets.
+ * The Markdown of a chapter, without the marks of generated text, and with the
+ * variables of its examples, which another chapter sets.
  */
 export function servedMarkdown(chapter: string): string {
   const text = chapter.replace(MARKS, "");
@@ -101,7 +104,8 @@ export function servedMarkdown(chapter: string): string {
   const from = other.indexOf("```sh\n");
   const variables = other.slice(from, other.indexOf("\n```\n", from));
   const example = text.lastIndexOf("```sh\n", text.indexOf(`"$${name}`));
-  // Not between an example and the words that lead to it.
+  // The variables must not separate an example from the paragraph that
+  // introduces it.
   const above = text.slice(0, example).trimEnd();
   const place = above.endsWith(":") ? above.lastIndexOf("\n\n") + 2 : example;
   const product = name === "api"
@@ -113,7 +117,7 @@ export function servedMarkdown(chapter: string): string {
 
 const MARKS = /^<!-- (written by `deno task docs`|until here) -->\n\n?/gm;
 
-/** The first heading. HTML. */
+/** The first heading of a chapter, in HTML. */
 function titleOf(chapter: Chapter): string {
   return headingsOf(chapter.text)[0].html;
 }
@@ -125,7 +129,7 @@ function sectionsOf(chapter: Chapter, path: string): string {
     .join("");
 }
 
-/** All chapters; the one shown with its sections. */
+/** Links to all chapters, and to the sections of the chapter that is shown. */
 function navigation(shown?: { name: string; sections: string }): string {
   const parts = CHAPTER_GROUPS.map(({ title, chapters }) => {
     const items = chapters.map((chapter) => {

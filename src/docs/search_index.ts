@@ -3,7 +3,7 @@ import type { Chapter } from "./chapters.ts";
 import { headingId } from "./markdown.ts";
 
 export interface SearchEntry {
-  /** With the section's id. */
+  /** The path of the chapter, with the section's id. */
   path: string;
   chapter: string;
   /** Empty for the text before the first section. */
@@ -34,7 +34,7 @@ export function searchEntries({ name, text }: Chapter): SearchEntry[] {
   }));
 }
 
-/** Without the marks of Markdown. */
+/** The line without the marks of Markdown. */
 function plain(line: string): string {
   return line.replace(/^<!--.*-->$|^```\w*$|^\| -.*$/, "")
     .replace(/\[([^[\]]*)\]\([^()]*\)/g, "$1")

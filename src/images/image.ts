@@ -188,7 +188,7 @@ export const IMAGES: LeaseQueue = {
   table: "images",
   order: "url_key",
   longestPauseMs: longestDelayMs(RETRIES),
-  neverPutOff: "FALSE",
+  neverPostponed: "FALSE",
 };
 
 /**

@@ -1,10 +1,10 @@
 /**
  * Which products show which images, and the order in which products changed. A
- * write that changes a product, as others see it, also gives it the next
- * number; a write that changes an image gives one to each product that shows
- * the image. A reader reads up to a horizon, below which no change appears
- * later (`changedProducts`); `database/change_numbers.ts` says how each engine
- * assigns numbers.
+ * write that changes what others see of a product also gives the product the
+ * next change number; a write that changes an image gives one to each product
+ * that shows the image. A reader reads up to a horizon: no change appears below
+ * it later (`changedProducts`). `database/change_numbers.ts` says how each
+ * engine assigns numbers.
  */
 import { untilNoneInAnySection } from "../jobs/periodic_jobs.ts";
 import type { Services } from "../services.ts";

@@ -1,8 +1,8 @@
 /**
  * Images that sellers upload: rows of `images` whose URL is the path of their
- * file. The row is written before the file, which counts against the quota from
- * then on; `retention.ts` deletes rows whose file was never stored, and those
- * that no product has named within a week.
+ * file. The row is written before the file; from then on the file counts
+ * against the quota. `retention.ts` deletes rows whose file was never stored,
+ * and rows that no product has named within a week.
  */
 import { recordInvalid, type ServiceError } from "../lib/errors.ts";
 import {
@@ -65,7 +65,7 @@ export interface UploadRecord {
   image: AcceptedImage;
   /** The id of a new row. */
   id: string;
-  /** Bytes of sellers without their own quota. */
+  /** The quota in bytes of sellers without their own. */
   imageQuota: number;
 }
 
@@ -100,7 +100,7 @@ export async function recordUploaded(
 ): Promise<void> {
   const { sellerNo, image: { sha256 } } = record;
   const { id, state, sha256: former } = await recordCopy(tx, record);
-  // An attempt in progress looks for the lost file. Without its lease it has no
+  // An attempt in progress looks for the lost file. Without a lease it has no
   // effect; the next attempt finds the new file.
   const change = state === "pending"
     ? "lease_id = NULL, lease_until = NULL, due_at = ?"

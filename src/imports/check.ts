@@ -98,11 +98,11 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   )));
   const counts = countResults(plan.products);
   const versions = imageVersions(probed);
-  const newOnes = stored.filter(({ result }) => result === "created")
+  const newProducts = stored.filter(({ result }) => result === "created")
     .map(({ row: { product }, after: { sku } }) => ({ product, sku }));
   const isLast = part.part === row.parts - 1;
   const similar: SimilarInParts = isLast && row.shows_former === 1
-    ? await findSimilar(services, job, newOnes)
+    ? await findSimilar(services, job, newProducts)
     : new Map();
   const checked = row.dry_run === 0
     ? null
@@ -214,12 +214,12 @@ async function probeAll(
     new Set(uploaded.keys()),
   );
   while (left.size > 0) {
-    const asked = await unlessStopping(
+    const probes = await unlessStopping(
       abort,
       probeImages(services, left, seller.id),
     );
     const again = new Set<string>();
-    for (const [url, head] of asked) {
+    for (const [url, head] of probes) {
       if (head === "not_asked") again.add(url);
       else probed.set(url, head);
     }

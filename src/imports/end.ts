@@ -31,9 +31,9 @@ export async function endAndEmit(
   outside?: readonly Detail[],
 ): Promise<void> {
   await endImport(tx, key, state, outside);
-  const isLater = state === "completed" &&
+  const waitsForImages = state === "completed" &&
     await endsWithImages(tx, key.sellerNo, key.importId);
-  if (!isLater) await emitEnd(tx, services, key);
+  if (!waitsForImages) await emitEnd(tx, services, key);
 }
 
 /** Emits the event of an import that has ended. */

@@ -36,7 +36,7 @@ export const IMPORTS: LeaseQueue = {
   table: "imports",
   order: "id",
   longestPauseMs: AFTER_FAILURE_MS,
-  neverPutOff: "failures = 0",
+  neverPostponed: "failures = 0",
 };
 
 /** States of imports that have work left. */

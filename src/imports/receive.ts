@@ -116,21 +116,21 @@ class Receiving {
     for await (const piece of splitIntoPieces(this.#received.chunks, PIECE)) {
       this.#hash?.update(piece);
       this.#survey.append(piece);
-      while (this.#survey.canRead) await this.#readOne();
+      while (this.#survey.canRead) await this.#readWindow();
       if (this.#pieces.length === PIECES_AT_ONCE) await this.#write();
       this.#pieces.push(piece);
     }
-    while (await this.#readOne()) continue;
+    while (await this.#readWindow()) continue;
     return await this.#finish();
   }
 
   /** Surveys one window of the document when the seller may run. */
-  async #readOne(): Promise<boolean> {
+  async #readWindow(): Promise<boolean> {
     const runStep = heavySteps(
       this.#services.heavy,
       this.#received.seller,
     );
-    return await runStep(() => Promise.try(() => this.#survey.readOne()));
+    return await runStep(() => Promise.try(() => this.#survey.readWindow()));
   }
 
   async #write(): Promise<void> {

@@ -18,7 +18,7 @@ import { Blocks } from "../lib/blocks.ts";
 import type { RunStep } from "../lib/steps.ts";
 import type { Import, ImportKey } from "./import.ts";
 import { problemsAfter } from "./part_rows.ts";
-import { near, PIECE, readDocumentRoot, readProducts } from "./spool.ts";
+import { groupNearby, PIECE, readDocumentRoot, readProducts } from "./spool.ts";
 
 const encoder = new TextEncoder();
 
@@ -27,10 +27,10 @@ const STEP = 50;
 /** Bytes of each chunk except the last. */
 const CHUNK = 64 * 1024;
 /**
- * The most memory for a document while it is sent (a piece of the spool, a
- * chunk, and problems), unless it has very many problems.
+ * The memory that a document needs while it is sent: a piece of the spool, a
+ * chunk, and problems. Very many problems need more.
  */
-export const REFUSED_KEEPS = 2 * PIECE;
+export const REFUSED_DOCUMENT_BYTES = 2 * PIECE;
 
 /** The format in which an import was sent. */
 export async function importForm(
@@ -55,7 +55,7 @@ export async function* refusedDocument(
   form: DocumentForm,
   runStep: RunStep,
 ): AsyncGenerator<Uint8Array, void> {
-  const parts = importParts(db, key, record, form);
+  const parts = refusedPieces(db, key, record, form);
   for (let isOver = false; !isOver;) {
     const chunk = new Blocks();
     isOver = await runStep(async () => {
@@ -70,7 +70,7 @@ export async function* refusedDocument(
   }
 }
 
-async function* importParts(
+async function* refusedPieces(
   db: Db,
   key: ImportKey,
   record: Import,
@@ -88,7 +88,7 @@ async function* importParts(
     const products = await own.read(
       (sql) => problemsAfter(sql, key, last, STEP),
     );
-    for (const some of near(products.filter(({ refused }) => refused === 1))) {
+    for (const some of groupNearby(products.filter(({ refused }) => refused === 1))) {
       const sent = await own.read((sql) => readProducts(sql, key, some));
       for (const [n, product] of some.entries()) {
         const comment = isJson

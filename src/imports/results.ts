@@ -50,9 +50,7 @@ export interface PartResults {
   products: ImportedProduct[];
 }
 
-/**
- * The results of the first part from `place` on that has any; null if none has.
- */
+/** The results of the first part from `place` on; null after the last part. */
 export async function readResults(
   sql: Sql,
   key: ImportKey,

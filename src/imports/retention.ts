@@ -25,7 +25,7 @@ import { CHECKED_KEPT_MS, type Import, type ImportKey } from "./import.ts";
 import { addBytes, setDeleting, setDocument } from "./import_rows.ts";
 import { refusedProductsAfter } from "./part_rows.ts";
 import {
-  near,
+  groupNearby,
   PIECE,
   type PlacedProduct,
   readDocumentRoot,
@@ -140,7 +140,7 @@ export async function* sweepImportDocuments(
 const UNNEEDED = `document <> 'refused' AND over_at > 0
   AND (dry_run = 0 OR over_at <= ?)`;
 
-/** Whether any document is unneeded; `by` as in `UNNEEDED`. */
+/** Whether any document is unneeded; `by` is the parameter of `UNNEEDED`. */
 async function hasUnneeded(sql: Sql, by: number): Promise<boolean> {
   const row = await sql.get(
     `SELECT 1 FROM imports WHERE ${UNNEEDED} ${inReach()} LIMIT 1`,
@@ -192,7 +192,7 @@ async function copyRefused(
   const { sellerNo, importId } = key;
   const left = await refusedProductsAfter(tx, key, copied_to, COPIED_AT_ONCE);
   const some: PlacedProduct[] | undefined =
-    near(left, COPIED_BYTES).next().value ?? undefined;
+    groupNearby(left, COPIED_BYTES).next().value ?? undefined;
   if (some === undefined) return 0;
   const root = copied_to === 0 ? await readDocumentRoot(tx, key, row) : null;
   const sent = await readProducts(tx, key, some);

@@ -14,7 +14,10 @@ import type { Part } from "./import.ts";
 import type { Job } from "./part.ts";
 import { readResults } from "./results.ts";
 
-/** By part, and by the index of the product in the part. */
+/**
+ * The similar products of new ones, by part and by the new product's index in
+ * the part.
+ */
 export type SimilarInParts = Map<number, Map<number, SimilarProduct>>;
 
 /** The place of a new product: its part, and its index in the part. */
@@ -28,12 +31,12 @@ interface NewProduct {
 
 /**
  * Reads the results of the earlier parts, and all SKUs of the seller once.
- * `newOnes` are the new products of the last part.
+ * `newProducts` are the new products of the last part.
  */
 export async function findSimilar(
   { db, heavy }: Services,
   { seller, key, row, part: last }: Job,
-  newOnes: readonly NewProduct[],
+  newProducts: readonly NewProduct[],
 ): Promise<SimilarInParts> {
   const own = db.of(seller.no);
   const runStep = heavySteps(heavy, seller);
@@ -47,7 +50,7 @@ export async function findSimilar(
     const created = products.filter(({ result }) => result === "created");
     addNew(places, part, created);
   }
-  addNew(places, last, newOnes);
+  addNew(places, last, newProducts);
   const found: SimilarInParts = new Map();
   if (places.size === 0) return found;
   const similar = await storedSkus(
@@ -62,9 +65,9 @@ export async function findSimilar(
     );
     for (const { sku, title } of products) {
       for (const [part, index] of places.get(similarKey(sku))!) {
-        const ofPart = found.get(part) ?? new Map<number, SimilarProduct>();
-        found.set(part, ofPart);
-        if (!ofPart.has(index)) ofPart.set(index, { sku, title });
+        const similarInPart = found.get(part) ?? new Map<number, SimilarProduct>();
+        found.set(part, similarInPart);
+        if (!similarInPart.has(index)) similarInPart.set(index, { sku, title });
       }
     }
   }
@@ -78,10 +81,10 @@ function addNew(
   created: readonly NewProduct[],
 ): void {
   for (const { product, sku } of created) {
-    const name = similarKey(sku!);
+    const key = similarKey(sku!);
     const place: Place = [part, product - first_product];
-    const others = places.get(name);
-    if (others === undefined) places.set(name, [place]);
+    const others = places.get(key);
+    if (others === undefined) places.set(key, [place]);
     else others.push(place);
   }
 }

@@ -65,7 +65,7 @@ export interface PlacedProduct {
  * Groups consecutive products whose bytes span at most a limit; a larger
  * product is its own group.
  */
-export function* near<P extends PlacedProduct>(
+export function* groupNearby<P extends PlacedProduct>(
   products: readonly P[],
   bytes = PIECE,
 ): Generator<P[], void> {
@@ -96,9 +96,9 @@ export async function readProducts(
     [sellerNo, importId, first.product, last.product],
   );
   const sent = new Map(kept.map(({ product, sent }) => [product, sent]));
-  const isWhole = products.some(({ product }) => !sent.has(product));
+  const needsDocument = products.some(({ product }) => !sent.has(product));
   const from = first.start_at;
-  const document = isWhole
+  const document = needsDocument
     ? await readBytes(sql, { sellerNo, importId }, from, last.end_at)
     : [];
   return products.map(({ product, start_at, end_at }) => {

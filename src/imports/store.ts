@@ -1,7 +1,7 @@
 /**
  * Stores a part of an import that was checked: one transaction, in one commit
- * with the import's row. A product that has a problem by now is refused alone;
- * so is, after a dry run, a product that has changed since the check.
+ * with the import's row. A product that now has a problem is refused alone, and
+ * so is a product that has changed since a dry run.
  */
 import { dropUnrequested } from "../images/requests.ts";
 import { unpackChecked } from "../catalogue/former.ts";
@@ -80,12 +80,12 @@ export async function storePart(services: Services, job: Job): Promise<void> {
       });
       await setStored(tx, key, part.part, transactionId);
     }
-    const late = plan.products.filter((each) => each.result === "refused");
+    const refusedNow = plan.products.filter((each) => each.result === "refused");
     const problems = await problemsByProduct(
       job,
       { document, locate },
-      late,
-      noPause,
+      refusedNow,
+      doNotYield,
     );
     const counts = countResults(plan.products);
     await endStore(tx, services, job, locked, problems, { counts });
@@ -103,7 +103,7 @@ function checkedOf(
 }
 
 /** A write does not yield to other work. */
-const noPause = () => Promise.resolve();
+const doNotYield = () => Promise.resolve();
 
 /** Records a stored part; ends the import with the last one. */
 export async function endStore(

@@ -17,7 +17,7 @@ import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import {
   type ArrivingXml,
   type BeginReading,
-  MOST_OF_A_WINDOW,
+  WINDOW_LIMIT,
   readArrivingXml,
 } from "../xml/decode.ts";
 import { SentBytes } from "../xml/sent_bytes.ts";
@@ -37,8 +37,8 @@ const LIMITS: XmlLimits = {
 };
 
 /**
- * The limits of one part. Its bytes are bounded, so a product with many
- * elements is refused.
+ * The limits of one part. Elements are not limited, because the bytes of a part
+ * are.
  */
 export const PART_LIMITS = LIMITS;
 
@@ -110,7 +110,7 @@ export class DocumentSurvey implements JsonHandlers {
     this.#decoder.close();
   }
 
-  /** The blocks must not change. */
+  /** Adds a block of the document, which must not change afterwards. */
   append(block: Uint8Array): void {
     this.#sent.append(block);
     this.#unread.push(block);
@@ -120,15 +120,15 @@ export class DocumentSurvey implements JsonHandlers {
   get canRead(): boolean {
     let bytes = 0;
     for (const { length } of this.#unread) bytes += length;
-    return bytes > MOST_OF_A_WINDOW;
+    return bytes > WINDOW_LIMIT;
   }
 
   /** Reads a window; false at the end. Throws 400, 413, 422. */
-  readOne(): boolean {
-    const goesOn = this.#xml.readOne();
+  readWindow(): boolean {
+    const hasMore = this.#xml.readWindow();
     // Releases the bytes before the position.
     this.#sent.offsetOf(this.#xml.position());
-    return goesOn;
+    return hasMore;
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Work that a process does while it serves requests. */
 export interface BackgroundWork {
   start(): void;
-  /** Called even if it was not started. */
+  /** Called even if `start` was not called. */
   stop(): Promise<void>;
 }
 

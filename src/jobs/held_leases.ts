@@ -1,8 +1,8 @@
 /**
  * The leases that a role of this process holds in one queue. It renews them
- * until the outcome of their rows is stored. A lease that could not be given
- * back, because the database failed, is no longer renewed: it ends and is
- * released like one of a process that died.
+ * until the outcome of their rows is stored. A lease that could not be
+ * released, because the database failed, is no longer renewed: it expires and
+ * is released like the lease of a dead process.
  */
 import type { Deps } from "../deps.ts";
 import {
@@ -35,7 +35,7 @@ const GAP_MS = LEASE_MS - RENEW_MS;
 /** Renewing and ending leases does not wait for the seller's own writes. */
 export const LEASE_WRITE: WriteOptions = { queue: "leases" };
 /** Pause before a write that the database refused is made again. */
-const AGAIN_MS = 1_000;
+const REPEAT_MS = 1_000;
 
 export interface HeldLeasesOptions {
   db: Db;
@@ -56,14 +56,14 @@ export class HeldLeases<T extends Leased = Leased> {
   readonly #held = new Map<string, HeldLease<T>>();
   /**
    * Leases that end by this time (Unix milliseconds) were made by a former
-   * process; 0 once they are released. Those of a process that runs at the same
-   * time on the same folder end later.
+   * process; 0 once they are released. The leases of a process that runs at the
+   * same time on the same folder end later.
    */
   #formerProcessUntil: number;
   /** Monotonic milliseconds. */
-  #lookedAt = Infinity;
+  #searchedAt = Infinity;
   /** Monotonic milliseconds. */
-  #lookAt = 0;
+  #searchAt = 0;
 
   constructor(options: HeldLeasesOptions) {
     const { deps: { clock }, shared } = options;
@@ -99,9 +99,9 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /**
-   * Renews the leases of each seller of which one must be renewed. A role renews
-   * before it looks for expired leases, because after a stall its own leases have
-   * expired, too.
+   * Renews all leases of each seller that has a lease to renew. A role renews
+   * its leases before it searches for expired ones, because after a stall its
+   * own leases have expired, too.
    */
   async renew(): Promise<void> {
     const { db, deps: { clock }, queue } = this.#options;
@@ -126,7 +126,7 @@ export class HeldLeases<T extends Leased = Leased> {
 
   /**
    * Ends the leases of dead processes, if a search is due; returns how many.
-   * `end` ends those of one seller; by default it makes their rows due.
+   * `end` ends the leases of one seller; by default it makes their rows due.
    */
   async releaseDead(
     end = (tx: Tx, own: readonly Leased[]) => {
@@ -146,23 +146,23 @@ export class HeldLeases<T extends Leased = Leased> {
   }
 
   /**
-   * Leases that ended although their holder had time to renew them; none while
-   * no search is due.
+   * Leases that expired although their holder had time to renew them; empty
+   * while no search is due.
    */
   async #dead(): Promise<Leased[]> {
     const { db, deps: { clock }, queue } = this.#options;
-    if (clock.monotonic() < this.#lookAt) return [];
+    if (clock.monotonic() < this.#searchAt) return [];
     const by = Math.max(clock.now(), this.#formerProcessUntil);
     const ended = await db.read((sql) => expiredLeases(sql, queue, by), {
       single: true,
     });
     const at = clock.monotonic();
-    const hadGap = at - this.#lookedAt > GAP_MS;
-    this.#lookedAt = at;
+    const hadGap = at - this.#searchedAt > GAP_MS;
+    this.#searchedAt = at;
     const dead = hadGap
       ? []
       : ended.filter((one) => this.get(one) === undefined);
-    if (dead.length === 0) this.#lookAt = at + DEAD_LEASE_CHECK_MS;
+    if (dead.length === 0) this.#searchAt = at + DEAD_LEASE_CHECK_MS;
     if (dead.length === 0 && !hadGap) this.#formerProcessUntil = 0;
     return dead;
   }
@@ -187,7 +187,7 @@ export async function writeUntilAccepted<R>(
     } catch (error) {
       if (outageOf(error) === null || abort.aborted) throw error;
       onFailure();
-      await pause(clock, AGAIN_MS, abort);
+      await pause(clock, REPEAT_MS, abort);
     }
   }
 }

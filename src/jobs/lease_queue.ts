@@ -32,12 +32,12 @@ import type { LeasedQueueName, QueueRows } from "./queues.ts";
  */
 export interface LeaseQueue {
   table: LeasedQueueName;
-  /** The longest time that a row is put off, in milliseconds. */
+  /** The longest time by which a row is postponed, in milliseconds. */
   longestPauseMs: number;
   /** The column in whose order a seller's rows are locked. */
   order: string;
   /** A condition of rows that are never postponed. */
-  neverPutOff: string;
+  neverPostponed: string;
 }
 
 /** How long a process holds a row before it must renew its lease. */
@@ -59,21 +59,22 @@ export interface Leased {
 /** SQL about the sellers with waiting rows, for a statement of its own. */
 export interface WaitingSellers {
   /**
-   * A query for WITH, `waiting (seller_no)`, whose parameter is the number
-   * before the first.
+   * A query for WITH, `waiting (seller_no)`. Its parameter is a seller number;
+   * the query finds the sellers with higher numbers.
    */
   waiting: string;
-  /** Orders them by their number, where the query itself does not. */
+  /** An ORDER BY of the sellers, empty if the query already orders them. */
   inOrder: string;
   /** When the first row of a seller of `waiting` is due, with `readsDue`. */
   due: string;
 }
 
 /**
- * A statement about the sellers with waiting rows. On one server their query is
- * recursive and reads one index entry for each of them; on several servers,
- * where it cannot be, it reads one for every seller. `readsDue` only suits a
- * queue without lanes, where the entry of a seller is the first due.
+ * A statement about the sellers with waiting rows. On one server the query is
+ * recursive and reads one index entry for each seller with waiting rows.
+ * Several servers cannot run a recursive query, so there it reads one index
+ * entry for every seller. `readsDue` only suits a queue without lanes, where
+ * the entry of a seller is the first due.
  */
 export function ofWaitingSellers(
   { table, due = "due_at" }: Pick<QueueRows, "table"> & Partial<QueueRows>,
@@ -125,20 +126,20 @@ export interface ClaimRequest {
 
 /**
  * Claims waiting rows that no other process claims now, the longest due first.
- * All rows get one lease id or, with `ofEach`, one each. `set` begins with a
- * comma; `returning` lists the columns of the result.
+ * All rows get the same lease id or, with `leaseEach`, each row its own. `set`
+ * begins with a comma; `returning` lists the columns of the result.
  */
 export function claimRows<T>(
   tx: Tx,
   { table }: LeaseQueue,
   { sellerNo, lease, of, params, limit }: ClaimRequest,
-  { set = "", ofEach = false, returning }: {
+  { set = "", leaseEach = false, returning }: {
     set?: string;
-    ofEach?: boolean;
+    leaseEach?: boolean;
     returning: string;
   },
 ): Promise<T[]> {
-  const leaseId = ofEach ? "CAST(? AS TEXT) || CAST(id AS TEXT)" : "?";
+  const leaseId = leaseEach ? "CAST(? AS TEXT) || CAST(id AS TEXT)" : "?";
   return tx.returning<T>(
     query(({ engine, lock }) => {
       const waiting = `SELECT id FROM ${table}
@@ -292,8 +293,8 @@ export async function forEachSeller<T extends { sellerNo: number }, R>(
 /**
  * After the clock went back by `ms`: subtracts it from the due times after
  * `now` (Unix milliseconds), and from the ends of leases that were made before
- * the step. A live holder renews such a lease at once; one of a dead process
- * ends when it would have without the step.
+ * the step. A live holder renews such a lease at once; the lease of a dead
+ * process ends as if the clock had not been set back.
  */
 export async function moveTimesBack(
   tx: Tx,
@@ -301,15 +302,15 @@ export async function moveTimesBack(
   now: number,
   ms: number,
 ): Promise<void> {
-  const bring = (column: string, of: string, behind: number) =>
+  const subtract = (column: string, of: string, behind: number) =>
     tx.run(
       `UPDATE ${table} SET ${column} = ${column} - ?
        WHERE ${of} AND ${column} > ? ${inReach()}`,
       [ms, behind],
       "any",
     );
-  await bring("due_at", WAITING, now);
-  await bring("lease_until", LEASED, now + LEASE_MS);
+  await subtract("due_at", WAITING, now);
+  await subtract("lease_until", LEASED, now + LEASE_MS);
 }
 
 /** Rows of one write of `correctTimes`. */
@@ -321,7 +322,7 @@ const ROWS = 500;
  */
 export function correctTimes(
   db: Db,
-  { table, longestPauseMs, neverPutOff }: LeaseQueue,
+  { table, longestPauseMs, neverPostponed }: LeaseQueue,
   now: number,
   signal: { announce(): void },
 ): AsyncGenerator<number, void> {
@@ -346,10 +347,10 @@ export function correctTimes(
     );
     return rows.length;
   };
-  const putOff = `(${neverPutOff} OR due_at > ?)`;
+  const isPostponed = `(${neverPostponed} OR due_at > ?)`;
   return untilNoneInAnySection(db, async (tx) => {
     const latest = soon + longestPauseMs;
-    const due = await correct(tx, "due_at", putOff, [latest]);
+    const due = await correct(tx, "due_at", isPostponed, [latest]);
     const free = await correct(tx, "lease_until", LEASED, []);
     if (due > 0) tx.onCommit(() => signal.announce());
     return due + free;

@@ -1,7 +1,7 @@
-/** What a job notes for its next run, such as how far it has read. */
+/** A text that a job stores for its next run, such as how far it has read. */
 import type { Sql, Tx } from "../database/db.ts";
 
-/** "" if there is none. */
+/** Reads the text of a job; "" if it stored none. */
 export async function readPosition(sql: Sql, job: string): Promise<string> {
   const row = await sql.get<{ position: string }>(
     "SELECT position FROM maintenance_positions WHERE job = ?",

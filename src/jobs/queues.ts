@@ -10,11 +10,11 @@ interface QueueRow {
   role: string;
   /** The role of the processes that maintain it. */
   process: Role;
-  /** One of its jobs, in metrics and in the log. */
+  /** The name of one of its jobs in metrics and in the log. */
   kind: string;
   /** What its jobs are, for the API reference. */
   about: string;
-  /** How many wait in the example of the status. */
+  /** The number of waiting jobs in the example of the status. */
   example: number;
   /** Whether a job that has been due for long counts as late. */
   showsAge: boolean;

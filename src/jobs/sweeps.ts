@@ -55,8 +55,8 @@ export async function* sweepOld(
 }
 
 /**
- * The highest value of the column that is old enough; null if rows are kept for
- * ever.
+ * The highest value of the column in a row that is old enough to delete; null
+ * if rows are kept for ever.
  */
 function newestExpired(
   { age, unit }: Sweep,

@@ -46,7 +46,7 @@ export class Blocks {
 
   /**
    * @param take is called with the size of a block before it is allocated.
-   * @param most bytes that may come; the blocks have no more.
+   * @param most the most bytes that may arrive; the blocks have no more room.
    */
   constructor(take: (bytes: number) => void = () => {}, most = Infinity) {
     this.#take = take;

@@ -1,11 +1,11 @@
 /**
- * Rules by which a `WaitList` decides who may run and who is next. Each is a
- * pure function of the current usage. The passing of time alone never loosens a
- * rule, so the list checks again only after a change.
+ * Rules by which a `WaitList` decides which owners may run and which is next.
+ * Each rule is a pure function of the current usage. The passing of time alone
+ * never loosens a rule, so the list checks again only after a change.
  */
 import type { Ask, Owners, Usage } from "./usage.ts";
 
-/** How much more may be used for this request; 0 or less: nothing. */
+/** The amount that may still be used for this request; 0 or less: nothing. */
 export type Limit = (ask: Ask, usage: Usage) => number;
 
 export interface Policy {
@@ -50,9 +50,9 @@ export const limitOfKey = (key: string, most: number): Limit => (_, usage) =>
   most - usage.used(key);
 
 /**
- * An owner may use at most as much as stays free for all others (a dynamic
- * threshold, as in shared switch buffers). However many owners use all they
- * may, the next one finds as much room as each of them has.
+ * An owner may use at most the amount that stays free for all others (a dynamic
+ * threshold, as in shared switch buffers). If n owners each use their limit,
+ * the next owner can use as much as each of them.
  */
 export const dynamicThreshold =
   (total: number): Limit => ({ owner = "" }, usage) =>
@@ -61,16 +61,16 @@ export const dynamicThreshold =
 /**
  * An owner may hold the free amount times its share (`Owners.share`), but
  * always one: the dynamic threshold of Choudhury and Hahne (1998). n prompt
- * owners hold 1/(n + 1) each, and as much stays free for the next; ten owners
- * whose requests hang leave a prompt one a quarter of all. A fixed quota would
- * either waste slots or leave none free.
+ * owners hold 1/(n + 1) each, and as much stays free for the next owner; ten
+ * owners whose requests hang leave a quarter of all slots to a prompt owner. A
+ * fixed quota would either waste slots or leave none free.
  */
 export const timeShareLimit = (total: number): Limit => (ask, usage) =>
   timeShare(ask, usage, total - usage.used() + usage.outOfTurn, 1);
 
 /**
- * Like `timeShareLimit`, for the first key; but an owner may hold more of a
- * key, because most keys have only one owner.
+ * Like `timeShareLimit`, for the first key. An owner may hold more of a key
+ * than of the total, because most keys have only one owner.
  */
 export const keyTimeShareLimit = (most: number): Limit => (ask, usage) => {
   const [key] = ask.keys!;
@@ -91,9 +91,9 @@ function timeShare(
 
 /**
  * The policy for requests to hosts: limited for each key and in total, and
- * shared by time, so that a seller's slow hosts delay only that seller. On
- * arrival, a prompt owner may have `burst` beyond its share, which is small
- * when many owners are busy; all bursts together are at most `total`.
+ * shared by time, so that a seller's slow hosts delay only that seller. The
+ * share is small when many owners are busy; a prompt owner may have `burst`
+ * more on arrival. All bursts together are at most `total`.
  */
 export function timeSharePolicy(
   { perKey, total, burst = 0, pace }: {

@@ -7,7 +7,7 @@ export type RunStep = <T>(step: () => Promise<T>) => Promise<T>;
 export const withoutYielding: RunStep = (step) => step();
 
 /**
- * Runs the steps of a write that already has its turn; between two steps, other
+ * Runs the steps of a write that has already begun; between two steps, other
  * requests are read and answered.
  */
 export function yieldingBetweenSteps(
@@ -28,20 +28,20 @@ export const STEP_ROWS = 250;
 export type RowWork<T> = Generator<void, T, void>;
 
 /**
- * Runs work in steps of `STEP_ROWS`, and returns its result. A step also begins
- * the row after its last one, so that the last step sees the end.
+ * Runs work in steps of `STEP_ROWS`, and returns its result. A step also asks
+ * for the row after its last one, so that the last step finds the end.
  */
 export async function inSteps<T>(
   work: RowWork<T>,
   runStep: RunStep,
 ): Promise<T> {
   for (;;) {
-    const { done, value } = await runStep(() => Promise.resolve(someOf(work)));
+    const { done, value } = await runStep(() => Promise.resolve(nextRows(work)));
     if (done) return value as T;
   }
 }
 
-function someOf<T>(work: RowWork<T>): IteratorResult<void, T> {
+function nextRows<T>(work: RowWork<T>): IteratorResult<void, T> {
   for (let row = 0; row < STEP_ROWS; row++) {
     const next = work.next();
     if (next.done) return next;

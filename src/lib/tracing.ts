@@ -1,6 +1,6 @@
 /**
  * Traces by Deno's built-in OpenTelemetry. Without OTEL_DENO=true no library is
- * loaded, and each function here costs one comparison.
+ * loaded, and each function of this file costs one comparison.
  *
  * Attributes contain no SKU, value, key or URL, because traces leave the
  * machine.
@@ -31,7 +31,7 @@ function keepUrlsOut(tracer: Tracer): void {
 interface SpanOptions<T> {
   /** Whether the span belongs to no request. */
   root?: boolean;
-  /** Attributes of the span that follow from the result. */
+  /** Computes attributes of the span from the result. */
   attributes?: (result: T) => Attributes;
 }
 

@@ -1,30 +1,36 @@
 /** Who uses how much of a limited resource, and for how long. */
 import { RecentValues } from "./recent_values.ts";
 
-/** What one piece of work needs of a resource. */
+/** A request of one piece of work for a limited resource. */
 export interface Ask {
-  /** Who asks; limits by time do not apply to work without an owner. */
+  /**
+   * The owner of the work; limits by time do not apply to work without an
+   * owner.
+   */
   owner?: string;
   /** Keys with separate limits, such as hosts. */
   keys?: readonly string[];
-  /** How much, such as bytes; 1 by default. */
+  /** The amount, such as bytes; 1 by default. */
   amount?: number;
-  /** Whether it waits before all other work of its owner with its first key. */
+  /**
+   * Whether it is served before all other work of its owner with the same first
+   * key.
+   */
   first?: boolean;
 }
 
-/** The part of a clock that is needed here. */
+/** A clock without its timers. */
 export interface Monotonic {
   /** Milliseconds. */
   monotonic(): number;
 }
 
-/** How many of an owner's latest permits are averaged. */
+/** The mean time of an owner's permits counts about this many latest ones. */
 const PERMITS = 64;
 /**
  * The assumption about an owner before its first answer: eight requests of
- * eight seconds each. So it starts with an eighth of the free amount, and has
- * its full share after about fifty prompt answers.
+ * eight seconds each. So the owner starts with an eighth of the free amount,
+ * and has its full share after about fifty prompt answers.
  */
 const ASSUMED = 8;
 const ASSUMED_MS = 8_000;
@@ -63,7 +69,10 @@ class OwnerTimes {
     this.spentMs += now - begunAt;
   }
 
-  /** The time of permits that are still held counts once it raises the mean. */
+  /**
+   * The owner's share. The time of permits that are still held counts if it
+   * raises the mean.
+   */
   share(now: number): number {
     const runningMs = this.#running * now - this.#startsMs;
     const mean = Math.max(
@@ -97,7 +106,7 @@ export class Owners {
 
   /**
    * The share of the free amount that an owner may have, above 0 and at most 1.
-   * The longer an owner holds its permits, the smaller it is.
+   * The share shrinks with the mean time for which the owner holds a permit.
    */
   share(owner: string): number {
     return this.#of(owner).share(this.clock.monotonic());
@@ -115,7 +124,7 @@ export class Owners {
     return this.#of(owner).latestPermit;
   }
 
-  /** A permit begins; `inTurn`: the owner was next. */
+  /** Begins a permit; `inTurn`: the owner was next. */
   begin(owner: string, inTurn: boolean, now: number): OwnerTimes {
     const times = this.#known.get(owner) ?? new OwnerTimes();
     this.#known.set(owner, times);
@@ -170,12 +179,17 @@ export class Usage {
     return plan;
   }
 
-  /** The amount in use at one key or at all, by one owner or by all. */
+  /**
+   * The amount in use of one key or of all keys, by one owner or by all owners.
+   */
   used(key = ALL_KEYS, owner?: string): number {
     return this.#amounts.get(key)?.get(owner) ?? 0;
   }
 
-  /** Counts an amount as used; in a copy for a plan, only there. */
+  /**
+   * Counts an amount as used; in a copy for a plan, the original does not
+   * change.
+   */
   add({ owner = "", keys = [], amount = 1 }: Ask): void {
     for (const key of [ALL_KEYS, ...keys]) {
       const amounts = this.#amounts.get(key) ?? new Map();
@@ -186,7 +200,7 @@ export class Usage {
     }
   }
 
-  /** `onEnd` is called when the permit is given back. */
+  /** Grants a permit; `onEnd` is called when the permit is returned. */
   acquire(ask: Ask, onEnd?: (ask: Ask) => void, inTurn = true): Permit {
     return new Permit(this, ask, inTurn, onEnd);
   }
@@ -210,14 +224,14 @@ export class Permit implements Disposable {
     this.#change(1);
   }
 
-  /** Gives the permit back; the time for which it was held does not count. */
+  /** Returns the permit; the time for which it was held does not count. */
   cancel(): void {
     if (this.#isTimed) this.#times.cancel(this.#begunAt);
     this.#isTimed = false;
     this[Symbol.dispose]();
   }
 
-  /** Stops counting time before the permit is given back. */
+  /** Stops counting time before the permit is returned. */
   stopTime(): void {
     if (this.#isTimed) this.usage.owners.end(this.#times, this.#begunAt);
     this.#isTimed = false;

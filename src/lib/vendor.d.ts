@@ -110,7 +110,7 @@ declare module "pg" {
   }
   /** A query with a custom class, such as those of `pg-cursor`. */
   export interface Submittable {
-    /** The driver replaces it by a callback with a time limit. */
+    /** The driver replaces the callback by one with a time limit. */
     callback: (error: Error | null) => void;
     submit(connection: Connection): void;
     handleRowDescription(message: RowDescription): void;

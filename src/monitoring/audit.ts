@@ -15,9 +15,9 @@ export const COMMAND_LINE = "command line";
 export const SELLER = "seller";
 
 export interface Change {
-  /** The name of an operator key, or one of those above. */
+  /** The name of an operator key, or one of the constants above. */
   who: string;
-  /** The change, as the command words it. */
+  /** The change, in the words of the command that makes it. */
   action: string;
   /** The seller's name; null if the change concerns none. */
   seller: string | null;

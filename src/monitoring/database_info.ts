@@ -1,4 +1,4 @@
-/** Which servers the database has, and what each holds. */
+/** The servers of the database, and what each stores. */
 import { type Db, type DbServer, outageOf, type Sql } from "../database/db.ts";
 import { serverUrls } from "../lib/server_urls.ts";
 
@@ -63,7 +63,7 @@ async function toInfo(
   };
 }
 
-/** null for a server that has just become unreachable. */
+/** The bytes of a database; null if its server has just become unreachable. */
 async function databaseBytes(db: DbServer["db"]): Promise<number | null> {
   try {
     const sizes = Object.values(await db.sizes());

@@ -17,7 +17,7 @@ export type DiskName = typeof DISKS[number];
 /** The folder on each disk; an image store such as S3 has none. */
 export type DiskFolders = Readonly<Partial<Record<DiskName, string>>>;
 
-export interface DiskRoom {
+export interface FreeSpace {
   holds: DiskName;
   freePercent: number;
   isLow: boolean;
@@ -37,24 +37,24 @@ export class DiskWatch {
   }
 
   /**
-   * Measures the disks; logs when one becomes low, and when it is no longer
+   * Measures the disks; logs when a disk becomes low, and when it is no longer
    * low.
    */
-  async update(): Promise<DiskRoom[]> {
+  async update(): Promise<FreeSpace[]> {
     const { clock, disk } = this.#deps;
-    const disks: DiskRoom[] = [];
+    const disks: FreeSpace[] = [];
     for (const holds of DISKS) {
       const folder = this.#folders[holds];
       if (folder === undefined) continue;
       let share: number | null = null;
       const reading = disk.freeShare(folder).then((read) => share = read);
       await waitAtMost(clock, ANSWER_MS, reading).catch(() => {});
-      if (share !== null) disks.push(this.#roomOf(holds, folder, share));
+      if (share !== null) disks.push(this.#freeSpaceOf(holds, folder, share));
     }
     return disks;
   }
 
-  #roomOf(holds: DiskName, folder: string, share: number): DiskRoom {
+  #freeSpaceOf(holds: DiskName, folder: string, share: number): FreeSpace {
     const { log } = this.#deps;
     const freePercent = Math.floor(100 * share);
     const wasLow = this.#low.has(holds);

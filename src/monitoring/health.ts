@@ -14,7 +14,7 @@ const WRITE_MS = 1_000;
 
 /**
  * With fewer bytes free a disk counts as full: the small test write may still
- * fit into the database's log where others do not.
+ * fit into the database's log when larger writes do not.
  */
 const LEAST_FREE = 1 << 20;
 
@@ -22,7 +22,7 @@ const LEAST_FREE = 1 << 20;
 const WAIT_MS = 1_000;
 /**
  * A stall of this process makes all waits long, so a long wait counts only if
- * it is still there this much later.
+ * it still lasts this much later.
  */
 const RECHECK_AFTER_MS = 100;
 
@@ -101,7 +101,10 @@ export class Health {
     return checks;
   }
 
-  /** Concurrent checks share one test write, so that none queue up. */
+  /**
+   * Why the database is not ready, or null. Concurrent checks share one test
+   * write, so that no test writes queue up.
+   */
   async #databaseTrouble(): Promise<string | null> {
     this.#write ??= this.#tryWrite().finally(() => this.#write = null);
     const late = Promise.withResolvers<string>();
@@ -113,7 +116,10 @@ export class Health {
     return trouble;
   }
 
-  /** One server that accepts the write is enough: its sellers can be served. */
+  /**
+   * Makes a test write. One server that accepts the write is enough: its
+   * sellers can be served.
+   */
   async #tryWrite(): Promise<string | null> {
     try {
       await Promise.any(
@@ -140,7 +146,7 @@ export class Health {
     const queue = this.#stuckQueue();
     if (queue === undefined) return null;
     const seconds = Math.floor(this.#holders.oldestWaitMs(queue) / 1_000);
-    return `${queue}: one that may go on has waited for ${seconds} s`;
+    return `${queue}: a waiter that could run has waited for ${seconds} s`;
   }
 
   #stuckQueue(): string | undefined {
@@ -153,9 +159,9 @@ export class Health {
       .map(([name, trouble]) => `${name}: ${trouble}`).join(", ");
     const { clock, log } = this.#deps;
     if (failed === "") this.#wasReady = true;
-    const isStarting = !this.#wasReady &&
+    const isStillStarting = !this.#wasReady &&
       clock.monotonic() - this.#startedAt < START_MS;
-    if (isStarting || failed === this.#lastFailed) return;
+    if (isStillStarting || failed === this.#lastFailed) return;
     this.#lastFailed = failed;
     if (failed === "") log.info("ready_again");
     else log.warn("not_ready", { failed });

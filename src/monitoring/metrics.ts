@@ -28,13 +28,13 @@ export class Metrics {
   );
   readonly requestSeconds = new Histogram(
     "seller_http_request_duration_seconds",
-    "From the arrival of a request until its answer is made, without those that wait or stream.",
+    "From the arrival of a request until its answer is ready; without requests that wait or stream.",
     SHORT,
     ["route"],
   );
   readonly refusals = new Counter(
     "seller_http_refused_total",
-    "Answers that are an error, by its code.",
+    "Error answers, by code.",
     ["code"],
   );
   readonly inProgress = new Gauge(
@@ -96,7 +96,7 @@ export class Metrics {
   );
   readonly queueMoved = new Gauge(
     "seller_queue_moved_timestamp_seconds",
-    "When this process last moved a job, or had none to move; Unix time.",
+    "When this process last made progress with a job, or had no job to do; Unix time.",
     ["queue"],
   );
   readonly roleReady = new Gauge(
@@ -106,7 +106,7 @@ export class Metrics {
   );
   readonly wait = new Gauge(
     "seller_wait_seconds",
-    "How long the oldest waiter has waited although a place is free.",
+    "How long the oldest waiter has waited although it could run.",
     ["queue"],
   );
   readonly events = new Counter(
@@ -171,7 +171,7 @@ export class Metrics {
   );
   readonly databaseServers = new Gauge(
     "seller_database_servers",
-    "Servers of the database that hold rows of sellers: up, away.",
+    "Servers of the database that have rows of sellers: up, away.",
     ["state"],
   );
   readonly dbBytes = new Gauge(
@@ -225,7 +225,7 @@ export class Metrics {
     retried: (reason) => this.dbRetries.add(1, reason),
   };
 
-  /** Every metric above, in this order, and those of the process. */
+  /** All metrics above, in this order, then the metrics of the process. */
   readonly all: readonly Metric[] = [
     ...Object.values(this).filter((value) => "samples" in value),
     ...processMetrics(),
@@ -244,7 +244,7 @@ export class Metrics {
   }
 }
 
-/** Named as in Prometheus' own libraries. */
+/** Metrics of the process, named as in Prometheus' own libraries. */
 function processMetrics(): Metric[] {
   const startedAt = (systemClock.now() - systemClock.monotonic()) / 1_000;
   const read = (

@@ -48,11 +48,11 @@ export function dialFirst(
   const attempt = AbortSignal.any([signal, losers.signal]);
   let open = 0;
   let done = false;
-  let waitNoMore = () => {};
+  let cancelWait = () => {};
 
   return new Promise<Dialled>((resolve, reject) => {
     const next = () => {
-      waitNoMore();
+      cancelWait();
       const address = candidates.shift();
       if (address === undefined) return;
       open++;
@@ -60,7 +60,7 @@ export function dialFirst(
         (conn) => won(conn, address),
         lost,
       );
-      if (candidates.length > 0) waitNoMore = clock.after(HEAD_START_MS, next);
+      if (candidates.length > 0) cancelWait = clock.after(HEAD_START_MS, next);
     };
     const won = (conn: Deno.Conn, address: string) => {
       if (done) return conn.close();
@@ -77,7 +77,7 @@ export function dialFirst(
     };
     const finish = () => {
       done = true;
-      waitNoMore();
+      cancelWait();
       losers.abort();
     };
     next();
@@ -152,8 +152,8 @@ export function connectError(error: unknown, host: string): OutboundError {
   if (error instanceof errors.TimedOut) {
     return make("timeout", `${host} did not accept a connection in time.`);
   }
-  // The second line of defence: the process was started without this
-  // permission.
+  // A second check: the process was started without the permission to connect
+  // there.
   if (
     error instanceof errors.NotCapable ||
     error instanceof errors.PermissionDenied

@@ -10,8 +10,7 @@
  * - `protocol`: the answer is not HTTP/1.1, or in a form that is not accepted
  * - `too_large`: the body is larger than `maxBytes`
  * - `aborted`: the caller's signal, or `Outbound.close()`
- * - `queued`: it waited too long for other requests of this service; the host
- *   was never contacted
+ * was never contacted
  * - `stalled`: its time ended or its connection broke, but this process stood
  *   still or hardly listened meanwhile
  * - `exhausted`: this machine has no descriptor or memory for a connection

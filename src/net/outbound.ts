@@ -30,7 +30,7 @@ import {
   type Resolver,
   systemResolver,
 } from "./names.ts";
-import { LATE_CONNECT_MS, Paces, ReservedPlace } from "./pace.ts";
+import { LATE_CONNECT_MS, Paces, ReservedSlot } from "./pace.ts";
 import { Pool } from "./pool.ts";
 import { limitTime } from "./time_limit.ts";
 import {
@@ -58,12 +58,14 @@ export interface OutboundOptions extends Partial<Network> {
   /** CIDRs of private addresses that may be dialled. */
   allowPrivate: readonly string[];
   /**
-   * The most requests in flight to one origin (scheme, host, port), of which it
-   * gets as many as it currently accepts (`pace.ts`), and in total, shared by
-   * `timeSharePolicy`. No limit by default, for callers with their own limits.
+   * The most requests in flight to one origin (scheme, host, port); `pace.ts`
+   * reduces the number to what the host accepts. No limit by default, for
+   * callers with their own limits.
    */
   perOrigin?: number;
+  /** The most requests in flight, shared by `timeSharePolicy`. */
   total?: number;
+  /**
   /**
    * How many requests a prompt owner may have in flight beyond its share, while
    * none of its requests waits; none by default.
@@ -84,12 +86,13 @@ export interface RequestOptions {
   /** Aborts at any time, even while the request waits for a slot. */
   signal?: AbortSignal;
   /**
-   * Contains the request until it ends, so that its caller can end its wait.
+   * Contains the request until it ends, so that the caller can end its wait for
+   * a slot.
    */
   group?: Set<OutboundRequest>;
-  /** Called when the request has its slots, before anything is sent. */
+  /** Called when the request gets its slot, before anything is sent. */
   onTurn?: () => void;
-  /** Called when the time is up, before another request gets the slots. */
+  /** Called when the time is up, before another request gets the slot. */
   onTimeout?: () => void;
   /**
    * The owner of the request: slots and look-ups are shared among owners, so
@@ -98,14 +101,14 @@ export interface RequestOptions {
    */
   owner?: string;
   /**
-   * Whether it gets a slot before other requests of its owner to the same
-   * origin.
+   * Whether the request gets a slot before other requests of its owner to the
+   * same origin.
    */
   first?: boolean;
   /**
-   * The slot reserved for a request that is repeated because it got no answer.
+   * The slot that is reserved for repeating the request if it gets no answer.
    */
-  again?: ReservedPlace;
+  again?: ReservedSlot;
 }
 
 export interface HeadOptions extends RequestOptions {
@@ -242,8 +245,8 @@ export class Outbound {
   async head(url: string, options: HeadOptions): Promise<Answer> {
     const { mayRepeat, owner } = options;
     if (mayRepeat === undefined) return await this.#head(url, options);
-    const again = new ReservedPlace(owner);
-    const giveUp = () => again.giveUp() && this.#slots.recheck();
+    const again = new ReservedSlot(owner);
+    const release = () => again.release() && this.#slots.recheck();
     try {
       return await this.#head(url, { ...options, again });
     } catch (error) {
@@ -254,10 +257,10 @@ export class Outbound {
         ...options,
         timeoutMs,
         first: true,
-        onTurn: giveUp,
+        onTurn: release,
       });
     } finally {
-      giveUp();
+      release();
     }
   }
 
@@ -379,11 +382,11 @@ export class Outbound {
       call.onEnd(() => slot[Symbol.dispose]());
       call.start(timeoutMs);
       onTurn?.();
-      const limit = answerMs === undefined ? null : call.limit(answerMs);
-      if (limit !== null) call.onEnd(limit.cancel);
+      const answerLimit = answerMs === undefined ? null : call.limit(answerMs);
+      if (answerLimit !== null) call.onEnd(answerLimit.cancel);
       const request = encodeRequest(method, call.url, lines, body);
       const answered = await this.#send(call, method, request);
-      limit?.cancel();
+      answerLimit?.cancel();
       call.pace?.answered(this.#slots.usage.used(call.origin));
       return await use(call, answered);
     } catch (error) {
@@ -414,7 +417,7 @@ export class Outbound {
     try {
       return await this.#sendOnce(call, method, request, pooled);
     } catch (error) {
-      if (!repeatable || call.signal.aborted || !noAnswerError(error, pooled)) {
+      if (!repeatable || call.signal.aborted || !isUnanswered(error, pooled)) {
         throw error;
       }
       return await this.#sendOnce(call, method, request);
@@ -437,8 +440,8 @@ export class Outbound {
     });
     try {
       const head = await connection.exchange(method, request);
-      // If the host waited for a request, on an idle connection or while this
-      // process stood still, it may report that just before closing the
+      // A host that waited for a request in vain, on an idle connection or
+      // while this process stalled, may report a time-out (408) and close the
       // connection.
       const waited = pooled !== undefined || call.hasStalled;
       if (waited && head.status === 408) throw connection.broken();
@@ -454,7 +457,7 @@ export class Outbound {
     const { url, signal } = call;
     const { dial = dialTcp, secure = secureTls, ca } = this.#options;
     call.phase = "connect";
-    const limit = call.limit(CONNECT_TIMEOUT_MS);
+    const connectLimit = call.limit(CONNECT_TIMEOUT_MS);
     const late = limitTime(this.#clock, LATE_CONNECT_MS, (stalled) => {
       if (!stalled) call.pace?.late();
     });
@@ -477,7 +480,7 @@ export class Outbound {
     } catch (error) {
       throw connectError(error, url.host);
     } finally {
-      limit.cancel();
+      connectLimit.cancel();
       late.cancel();
     }
   }
@@ -545,9 +548,10 @@ function answerOf(call: OutboundRequest, head: ResponseHead): Answer {
   };
 }
 
-// The error if the host closed a reused connection before it answered this
-// request, or had sent more on it than the previous answer.
-function noAnswerError(
+// Whether the error means that the host did not answer this request: it closed
+// the connection, or a reused connection still had bytes of the previous
+// answer.
+function isUnanswered(
   error: unknown,
   pooled: HttpConnection | undefined,
 ): boolean {

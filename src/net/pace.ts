@@ -1,12 +1,13 @@
 /**
  * Limits the concurrency of requests to each host. A new host gets few requests
- * at once. After a round of as many answers it gets twice as many: one more
- * with each answer, so that no burst overflows its queue of connections. A
- * request without an answer halves the number.
+ * at once. Each answer raises the number by one, so it doubles after that many
+ * answers, and no burst overflows the host's queue of connections. A request
+ * without an answer halves the number.
  *
- * A connection that the host accepts late means that its queue was full and it
- * dropped the first packet. Then the host gets as many requests as it had
- * accepted at once, and from there on one more with each round.
+ * If the host accepts a connection late, its queue was full and it dropped the
+ * first packet. Then the number is reduced to the connections that it had
+ * accepted at the same time, and from there on grows by one with each round of
+ * answers.
  */
 import { RecentValues } from "../lib/recent_values.ts";
 
@@ -19,9 +20,9 @@ const HOSTS = 10_000;
 
 interface HostPace {
   atOnce: number;
-  /** How often the number was reduced. */
+  /** How often `atOnce` was reduced. */
   reductions: number;
-  /** From this number on, it grows by one with each round. */
+  /** From this number on, `atOnce` grows by one with each round. */
   slowFrom: number;
   /** Answers in the current round, once growth is linear. */
   answers: number;
@@ -36,10 +37,10 @@ interface HostPace {
 }
 
 /**
- * A slot for a repeated request, used before other requests of its owner. Other
- * owners still have their turns. Releasing it again has no effect.
+ * A slot for a repeated request, which is sent before other requests of its
+ * owner; other owners are not affected. Releasing the slot again has no effect.
  */
-export class ReservedPlace {
+export class ReservedSlot {
   readonly #owner: string;
   #host: HostPace | null = null;
 
@@ -53,7 +54,7 @@ export class ReservedPlace {
   }
 
   /** Releases the slot; returns whether there was one. */
-  giveUp(): boolean {
+  release(): boolean {
     const host = this.#host;
     this.#host = null;
     if (host !== null) this.#add(host, -1);
@@ -82,7 +83,7 @@ export class Paces {
     return this.#hosts.peek(origin)?.atOnce ?? this.#first;
   }
 
-  /** How many of these slots this owner has reserved. */
+  /** The slots of this host that the owner has reserved. */
   reserved(origin: string, owner = ""): number {
     return this.#hosts.peek(origin)?.reserved.get(owner) ?? 0;
   }
@@ -138,18 +139,19 @@ export class PacedRequest {
   /** The host has not accepted the connection within `LATE_CONNECT_MS`. */
   late(): void {
     const host = this.#host;
-    if (!this.#isOfNow) return;
+    if (!this.#isCurrent) return;
     this.#reduce(Math.min(host.mostAccepted, Math.floor(host.atOnce / 2)));
     host.slowFrom = host.atOnce;
   }
 
   /**
-   * `inFlight` counts the requests to the host, including this one: if they are
-   * far fewer than allowed, they do not show that the host accepts more.
+   * The host has answered. `inFlight` counts its requests, including this one:
+   * if they are far fewer than allowed, the answer does not show that the host
+   * accepts more.
    */
   answered(inFlight: number): void {
     const host = this.#host;
-    if (!this.#isOfNow || 2 * inFlight < host.atOnce) return;
+    if (!this.#isCurrent || 2 * inFlight < host.atOnce) return;
     if (host.atOnce >= host.slowFrom) {
       host.answers++;
       if (host.answers < host.atOnce) return;
@@ -159,12 +161,12 @@ export class PacedRequest {
   }
 
   /**
-   * There was no answer in time, or the connection broke. `again` is the
+   * The host did not answer in time, or the connection broke. `again` is the
    * reserved slot of the request if it is sent again.
    */
-  failed(again: ReservedPlace | null = null): void {
+  failed(again: ReservedSlot | null = null): void {
     again?.reserve(this.#host);
-    if (this.#isOfNow) this.#reduce(Math.floor(this.#host.atOnce / 2));
+    if (this.#isCurrent) this.#reduce(Math.floor(this.#host.atOnce / 2));
   }
 
   /** The request has ended, in any way. */
@@ -181,7 +183,7 @@ export class PacedRequest {
     host.mostAccepted = host.accepted;
   }
 
-  get #isOfNow(): boolean {
+  get #isCurrent(): boolean {
     return this.#reductions === this.#host.reductions;
   }
 }

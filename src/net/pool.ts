@@ -63,7 +63,7 @@ export class Pool {
     this.#cancelSweep ??= this.#clock.after(IDLE_MS, () => this.#sweep());
   }
 
-  /** Closes all of them. */
+  /** Closes all connections. */
   close(): void {
     this.#cancelSweep?.();
     this.#cancelSweep = undefined;

@@ -8,7 +8,7 @@ import {
   secondsText,
 } from "./errors.ts";
 import type { HttpConnection } from "./http_connection.ts";
-import type { PacedRequest, ReservedPlace } from "./pace.ts";
+import type { PacedRequest, ReservedSlot } from "./pace.ts";
 
 /** How far a request has come, which decides the message of a time-out. */
 type Phase = "connect" | "answer" | "body";
@@ -29,11 +29,15 @@ export class OutboundRequest {
   /** The address that was dialled. */
   address: string | undefined;
   /**
-   * null before the request begins, or if requests to its host are not limited.
+   * The pace of the host; null before the request begins, or if requests to the
+   * host are not limited.
    */
   pace: PacedRequest | null = null;
-  /** The slot in which it is repeated if its connection breaks. */
-  again: ReservedPlace | null = null;
+  /**
+   * The reserved slot in which the request is repeated if its connection
+   * breaks.
+   */
+  again: ReservedSlot | null = null;
   onTimeout: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
@@ -58,14 +62,14 @@ export class OutboundRequest {
     return this.#clock.monotonic() - this.#started;
   }
 
-  /** Starts the time limit, once the request has its slots. */
+  /** Starts the time limit, once the request has its slot. */
   start(timeoutMs: number): void {
     this.#started = this.#clock.monotonic();
     this.#limit = this.limit(timeoutMs);
     this.onEnd(this.#limit.cancel);
   }
 
-  /** See `TimeLimit`; since the request started. */
+  /** Whether the thread stalled since the request started; see `TimeLimit`. */
   get hasStalled(): boolean {
     return this.#limit?.hasStalled() ?? false;
   }
@@ -92,7 +96,7 @@ export class OutboundRequest {
     this.#stop("queued", "The request waited too long for earlier requests.");
   }
 
-  /** Whether the caller aborted it, not its time-out. */
+  /** Whether the caller aborted the request; false after a time-out. */
   get cancelled(): boolean {
     return this.signal.aborted && this.signal.reason.kind === "aborted";
   }
@@ -124,8 +128,8 @@ export class OutboundRequest {
   onAbort(signal: AbortSignal | undefined, fn: () => void): void {
     if (signal?.aborted) return fn();
     signal?.addEventListener("abort", fn);
-    // A combined signal (`AbortSignal.any`), which each image has, stays in the
-    // memory of its sources as long as anything listens to it.
+    // The sources of a combined signal (`AbortSignal.any`) keep it in memory as
+    // long as anything listens to it. Each image has such a signal.
     this.onEnd(() => signal?.removeEventListener("abort", fn));
   }
 
@@ -138,9 +142,8 @@ export class OutboundRequest {
 
   /**
    * The error to throw for a failure: the reason of the abort, if there was
-   * one. After no answer in time, or a broken connection, the host gets fewer
-   * requests at once. A connection that broke while this process stood still is
-   * this service's fault.
+   * one. If the connection broke, the host gets fewer requests at once, unless
+   * this process stalled: then the service is at fault.
    */
   failure(error: unknown): unknown {
     const real = this.signal.aborted ? this.signal.reason : error;

@@ -86,12 +86,12 @@ export class SmtpMailer implements Mailer {
       maxResponseSize: LONGEST_ANSWER,
       socketCloseTimeout: 0,
     });
-    let isUnderWay = false;
-    // Called once the server has asked for the data.
+    let hasSentData = false;
+    // The stream is read once the server has asked for the data.
     transport.use("stream", (mail, done) => {
       mail.message.processFunc((message) =>
         Readable.from((async function* () {
-          isUnderWay = true;
+          hasSentData = true;
           yield* message;
         })())
       );
@@ -115,7 +115,7 @@ export class SmtpMailer implements Mailer {
       });
       return { outcome: "sent", reason: "" };
     } catch (error) {
-      return mailResultOf(error, isUnderWay);
+      return mailResultOf(error, hasSentData);
     } finally {
       cancel();
       socket.destroy();
@@ -157,20 +157,23 @@ interface SmtpError {
   code?: string;
   /** The code of the server's answer. */
   responseCode?: number;
-  /** The command that it answered. */
+  /** The command that the server answered. */
   command?: string;
 }
 
-/** The server's text is left out, because it may repeat the address. */
-function mailResultOf(error: unknown, isUnderWay: boolean): MailResult {
+/**
+ * The outcome for an error. The server's text is left out, because it may
+ * repeat the address.
+ */
+function mailResultOf(error: unknown, hasSentData: boolean): MailResult {
   const { code, responseCode, command } = error as SmtpError;
   const reason = responseCode === undefined
     ? code === "EABORT" ? "timeout" : `${code}`
     : `${responseCode} to ${command}`;
   if (responseCode === undefined) {
-    return { outcome: isUnderWay ? "unsure" : "away", reason };
+    return { outcome: hasSentData ? "unsure" : "away", reason };
   }
-  const isOfMail = command === "RCPT TO" || command === "DATA";
-  if (!isOfMail || responseCode === 421) return { outcome: "away", reason };
+  const isAboutMail = command === "RCPT TO" || command === "DATA";
+  if (!isAboutMail || responseCode === 421) return { outcome: "away", reason };
   return { outcome: responseCode < 500 ? "later" : "refused", reason };
 }

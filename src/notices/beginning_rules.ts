@@ -124,7 +124,7 @@ async function* categoriesWithDates(db: Services["db"], version: string) {
 }
 
 /** The products that break rules of one day. */
-interface Broken {
+interface BrokenRules {
   products: number;
   /** How many products lack a field or attribute, or have a wrong value. */
   byName: Map<string, number>;
@@ -136,7 +136,7 @@ async function* announceTo(
   beginning: BeginningRules,
 ): AsyncGenerator<number, void> {
   const own = db.of(sellerNo);
-  const broken = new Map<string, Broken>();
+  const broken = new Map<string, BrokenRules>();
   for (let after: string | null = null;;) {
     const place: ListPlace = { after, limit: PRODUCTS_AT_ONCE };
     const { found, next }: ListPage<Product> = await own.read((sql) =>
@@ -160,7 +160,7 @@ async function* announceTo(
 
 /** Adds a product to the counts of the days from which it is refused. */
 function countBroken(
-  broken: Map<string, Broken>,
+  broken: Map<string, BrokenRules>,
   product: Product,
   beginning: BeginningRules,
 ): void {
@@ -185,7 +185,7 @@ function countBroken(
 function noticeOf(
   sellerNo: number,
   from: string,
-  { products, byName }: Broken,
+  { products, byName }: BrokenRules,
 ): NewNotice {
   const { name, recipient } = COUNTED_KINDS.rules_beginning;
   const all = [...byName].toSorted(([, one], [, other]) => other - one)

@@ -38,7 +38,10 @@ export interface FoundNotice {
   at?: number;
   /** Keeps an open notice open; opens none. */
   isFading?: boolean;
-  /** Whether it is stored only, because another notice says the same. */
+  /**
+   * Whether the notice is stored without being sent, because another notice
+   * says the same.
+   */
   isSilent?: boolean;
 }
 
@@ -143,9 +146,9 @@ function importName({ name, undoes, dryRun }: Detail): string {
 }
 
 /** The notice about a key is sent this long before the key expires. */
-const KEY_ENDS_MS = 7 * DAY_MS;
+const KEY_EXPIRES_MS = 7 * DAY_MS;
 
-interface EndingKey {
+interface ExpiringKey {
   sellerNo: number;
   id: string;
   label: string | null;
@@ -157,18 +160,18 @@ interface EndingKey {
  * Keys that expire soon. A key that expires within a day opens no notice: it
  * was probably rotated, and its seller knows of that.
  */
-async function endingKeys(
+async function expiringKeys(
   sql: Sql,
   { now }: SearchInput,
 ): Promise<FoundNotice[]> {
-  const rows = await sql.all<EndingKey>(
+  const rows = await sql.all<ExpiringKey>(
     `SELECT own.seller_no AS "sellerNo", api_keys.id, label, prefix,
        expires_at AS "endsAt"
      FROM ${SELLERS_WITH_COUNTERS} JOIN api_keys ON api_keys.seller_no = own.seller_no
      WHERE expires_at IS NOT NULL AND expires_at > ? AND expires_at <= ?
        AND revoked_at IS NULL AND ${WANTS_MAIL} ${inReach("own.seller_no")}
      ORDER BY expires_at ${LIMIT}`,
-    [now, now + KEY_ENDS_MS, SEARCH_LIMIT],
+    [now, now + KEY_EXPIRES_MS, SEARCH_LIMIT],
   );
   return rows.map(({ sellerNo, id, label, prefix, endsAt }) => ({
     sellerNo,
@@ -227,7 +230,7 @@ const FAILED_UPLOADS = `SELECT transactions.seller_no AS "sellerNo",
   WHERE images_failed > 0 AND finished_at IS NOT NULL AND finished_at >= ?
     AND finished_at >= sellers.email_since AND import_id IS NULL
     AND ${WANTS_MAIL} ${inReach("transactions.seller_no")}`;
-const OF_UPLOAD = `SELECT images.url FROM transaction_images AS named
+const FAILED_URLS_OF_UPLOAD = `SELECT images.url FROM transaction_images AS named
   JOIN images ON images.seller_no = named.seller_no AND images.id = image_id
   WHERE named.seller_no = ? AND named.transaction_id = ?
     AND named.status = 'failed' ORDER BY ordinal`;
@@ -246,7 +249,7 @@ const FAILED_IMPORTS =
   WHERE failed > 0 AND pending = 0 AND settled_at >= ?
     AND settled_at >= sellers.email_since AND over_at IS NOT NULL
     AND ${WANTS_MAIL} ${inReach("import_images.seller_no")}`;
-const OF_IMPORT = `SELECT images.url FROM import_parts AS part
+const FAILED_URLS_OF_IMPORT = `SELECT images.url FROM import_parts AS part
   JOIN transaction_images AS named ON named.seller_no = part.seller_no
     AND named.transaction_id = part.transaction_id
   JOIN images ON images.seller_no = named.seller_no AND images.id = image_id
@@ -287,7 +290,7 @@ async function withFailedUrls(
   notice: FoundNotice,
 ): Promise<FoundNotice> {
   const { sellerNo, about, detail } = notice;
-  const urls = detail.view === "uploads" ? OF_UPLOAD : OF_IMPORT;
+  const urls = detail.view === "uploads" ? FAILED_URLS_OF_UPLOAD : FAILED_URLS_OF_IMPORT;
   const named = await sql.all<{ url: string }>(`${urls} ${LIMIT}`, [
     sellerNo,
     about,
@@ -328,7 +331,7 @@ const LEVELS = [80, 90, 100];
 /** A notice ends when usage is more than this many percent below its level. */
 const FADE_PERCENT = 5;
 
-/** A quota of 0 does not count as used up. */
+/** The uses of quotas above 0: a quota of 0 does not count as used up. */
 function limitedUses(usage: Usage, config: SearchInput["config"]): QuotaUse[] {
   return toQuotaUses(usage, config).filter(({ limit }) => limit > 0);
 }
@@ -511,12 +514,12 @@ export const SEARCHED_KINDS: readonly SearchedKind[] = [
     name: "key_ending",
     recipient: "seller",
     nature: "state",
-    find: endingKeys,
+    find: expiringKeys,
     text: ({ label, prefix, ends }) =>
       `Your key ${label ?? ""}${label === null ? "" : " "}(it begins with ` +
-      `${prefix}) ends at ${
+      `${prefix}) expires at ${
         timeOf(ends)
-      }. Rotation does not change its end. Before ` +
+      }. Rotation does not change that time. Before ` +
       "then, create a new key with a key that lasts longer, or ask us for one.",
     view: () => "keys",
   },

@@ -83,5 +83,5 @@ export const NOTICES: LeaseQueue = {
   table: "notices",
   order: "id",
   longestPauseMs: NEXT_MAIL_MS,
-  neverPutOff: "recipient = 'operator' AND failures = 0",
+  neverPostponed: "recipient = 'operator' AND failures = 0",
 };

@@ -234,9 +234,10 @@ export async function claimForOperator(
 
 /**
  * Claims the notices of a mail to a seller. If an earlier mail may have been
- * accepted, only its notices; otherwise all that wait, under `messageId`.
- * Notices are postponed while an earlier mail is in progress or too recent, or
- * while the seller is suspended. Null if another process claims them now.
+ * accepted, claims only the notices of that mail; otherwise all waiting
+ * notices, under `messageId`. Notices are postponed while an earlier mail is in
+ * progress or too recent, or while the seller is suspended. Null if another
+ * process claims them now.
  */
 export async function claimForSeller(
   tx: Tx,

@@ -29,15 +29,16 @@ type SearchServices = Pick<
   "config" | "db" | "deps" | "mailer" | "signals"
 >;
 
-/** Rows of one read or write. */
+/** Rows of one read. */
 const ROWS = 1_000;
-const WRITTEN = 100;
+/** Notices of one write. */
+const WRITE_ROWS = 100;
 /** The longest time between an event's time and its commit. */
 const LATE_MS = 10 * MINUTE_MS;
 
 /**
- * The search of one process. It remembers what it found, so that it writes each
- * notice once.
+ * The search of one process. It remembers the events that it found, so that it
+ * writes each notice once.
  */
 export class NoticeSearch {
   readonly #services: SearchServices;
@@ -114,7 +115,7 @@ export class NoticeSearch {
     // Cut at SEARCH_LIMIT, so absence proves nothing.
     if (found.length >= SEARCH_LIMIT) return;
     const ended = stored.filter((key) => !present.has(noticeName(key)));
-    for (const some of pages(ended)) {
+    for (const some of portions(ended)) {
       await section.write((tx) => endNotices(tx, some), MAINTENANCE);
       yield some.length;
     }
@@ -157,7 +158,7 @@ export class NoticeSearch {
       detail: each.detail,
       isSilent: each.isSilent ?? false,
     }));
-    for (const some of pages(notices)) {
+    for (const some of portions(notices)) {
       await section.write(async (tx) => {
         await insertNotices(tx, some);
         tx.onCommit(() => signals.notices.announce());
@@ -187,6 +188,8 @@ function keyOf(
   return { sellerNo, id: `${name} ${about}` };
 }
 
-function* pages<T>(all: readonly T[]): Generator<T[]> {
-  for (let i = 0; i < all.length; i += WRITTEN) yield all.slice(i, i + WRITTEN);
+function* portions<T>(all: readonly T[]): Generator<T[]> {
+  for (let i = 0; i < all.length; i += WRITE_ROWS) {
+    yield all.slice(i, i + WRITE_ROWS);
+  }
 }

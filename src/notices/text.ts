@@ -66,7 +66,7 @@ export function digest(
   };
 }
 
-/** More notices of one kind become one line. */
+/** More notices of one kind than this become one line. */
 const ONE_BY_ONE = 5;
 
 /** Lines in the order of the notices; many notices of one kind are one line. */
@@ -81,7 +81,8 @@ function noticeLines(
       return own.flatMap((notice) => noticeText(notice, publicUrl) ?? []);
     }
     const link = `${publicUrl}/#/${many.view}`;
-    // The number that may wait is limited, so there may be more.
+    // Only this many notices of a kind may wait, so more events may have
+    // happened.
     const count = `${own.length}${
       own.length < NOTICES_IN_A_MAIL ? "" : " or more"
     }`;

@@ -48,11 +48,11 @@ const PUT_MS = 30_000;
 /** Time limit for reading the body of an answer. */
 const BODY_MS = 120_000;
 /**
- * The most requests that wait for an answer, and the share of those with a
+ * The most requests that wait for an answer, and the most of them that have a
  * body.
  */
-const IN_ALL = 64;
-const SENDING = 16;
+const REQUEST_LIMIT = 64;
+const SENDING_LIMIT = 16;
 /** Largest error answer that is read. */
 const ERROR_BYTES = 64 * 1024;
 
@@ -80,8 +80,8 @@ export class S3Client implements Required<Holder> {
   constructor(settings: S3Settings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
-    this.#slots = new WaitList(clock, { limit: totalLimit(IN_ALL) });
-    this.#sending = new WaitList(clock, { limit: totalLimit(SENDING) });
+    this.#slots = new WaitList(clock, { limit: totalLimit(REQUEST_LIMIT) });
+    this.#sending = new WaitList(clock, { limit: totalLimit(SENDING_LIMIT) });
   }
 
   inUse(): InUse {
@@ -120,7 +120,9 @@ export class S3Client implements Required<Holder> {
     await answer?.drop();
   }
 
-  /** Stores an empty object beside the images. Throws like `send`. */
+  /**
+   * Stores an empty object with the prefix of the images. Throws like `send`.
+   */
   async putProbe(): Promise<void> {
     const answer = await this.send({
       method: "PUT",
@@ -182,7 +184,7 @@ export class S3Client implements Required<Holder> {
     const { method, body } = request;
     using _slot = await this.#slots.acquire({}, signal);
     const { url, headers } = await this.#signed(request);
-    // Not signed, because proxies change this header.
+    // Set after signing, because proxies change this header.
     headers.set("accept-encoding", "identity");
     const redirect = "manual";
     return await fetch(url, { method, headers, body, signal, redirect });
@@ -215,8 +217,8 @@ export class S3Client implements Required<Holder> {
     const { status, headers } = response;
     const answer = new S3Answer(response, () => {});
     const code = codeIn(await answer.bytes(ERROR_BYTES));
-    const gone = request.method === "HEAD" || code === "NoSuchKey";
-    if (status === 404 && gone) return null;
+    const isMissing = request.method === "HEAD" || code === "NoSuchKey";
+    if (status === 404 && isMissing) return null;
     const region = headers.get("x-amz-bucket-region");
     const details = [
       ...code === null ? [] : [code],

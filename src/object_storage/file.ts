@@ -1,6 +1,6 @@
 /**
- * Transfers one file as an object: in parts of bounded size, with at most a few
- * of them in memory, so that the file may have any size. The object appears
+ * Transfers one file as an object: in parts of bounded size, of which only a
+ * few are in memory, so that the file may have any size. The object appears
  * completely or not at all, and replaces no other object. It carries the
  * SHA-256 of the file, which the download compares.
  */
@@ -22,8 +22,8 @@ const AT_ONCE = 3;
 /** The time limit for a part. */
 const PART_MS = 5 * 60_000;
 /**
- * The time limit for completing an upload: the server may join the parts only
- * then.
+ * The time limit for completing an upload, because the server may not join the
+ * parts before.
  */
 const COMPLETE_MS = 10 * 60_000;
 /** Pauses before a request is repeated that the storage did not execute. */
@@ -82,7 +82,7 @@ export async function sendFile(
   }
   const found = await storedObject(place);
   if (found?.bytes !== size || found.sha256 !== sha256) {
-    throw new StoreError("unusable", `${place.key}: another object is there.`);
+    throw new StoreError("unusable", `${place.key}: the key has another object.`);
   }
 }
 
@@ -116,7 +116,7 @@ export async function receiveFile(
       return await answerBody(answer, end - start);
     });
     if (bytes.length !== end - start) {
-      throw new StoreError("unusable", `${key}: another range came.`);
+      throw new StoreError("unusable", `${key}: the answer has another range.`);
     }
     hash.update(bytes);
     await writeAll(file, bytes);
@@ -135,7 +135,7 @@ interface Part {
   end: number;
 }
 
-/** At least one, which may be empty. */
+/** The parts of a file: at least one, which may be empty. */
 function transferParts(
   size: number,
   { partBytes = PART_BYTES }: TransferOptions,
@@ -156,7 +156,7 @@ interface StoredObject {
   sha256: string | null;
 }
 
-/** Null if there is none. */
+/** The metadata of an object; null if it does not exist. */
 async function storedObject(
   { client, key }: ObjectPlace,
 ): Promise<StoredObject | null> {

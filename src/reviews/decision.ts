@@ -27,7 +27,7 @@ import { type Decision, DECISIONS, type Reason } from "../catalogue/review.ts";
 
 /** The most decisions in a document. */
 const DECISIONS_LIMIT = 250;
-/** The most bytes of such a document. */
+/** The most bytes of a document with decisions. */
 export const DECISIONS_BYTES = 1_024 * 1_024;
 
 /** The most characters of each element of a reason. */
@@ -115,7 +115,7 @@ export function readDecisions(
   if (root.children.length > DECISIONS_LIMIT) {
     throw new ServiceError(
       "too_many_products",
-      `The document holds more than ${DECISIONS_LIMIT} reviews; split it.`,
+      `The document has more than ${DECISIONS_LIMIT} reviews; split it.`,
     );
   }
   if (root.children.length === 0) {
@@ -123,7 +123,7 @@ export function readDecisions(
       line: root.line,
       field: "review",
       code: "required",
-      message: "<reviews> holds no <review>; send at least one.",
+      message: "<reviews> has no <review>; send at least one.",
     });
   }
   const seen = new Map<string, number>();
@@ -140,7 +140,7 @@ export function readDecisions(
         ...place,
         field: "product",
         code: "repeated_value",
-        message: `product is that of review ${first}; decide once.`,
+        message: `product repeats that of review ${first}; send one decision for each product.`,
       });
     }
     return [decision];
@@ -192,6 +192,6 @@ export function readDecision(
     });
   }
   if (productId === null) return null;
-  const isSound = details.length === found;
-  return { productId, ...read, ...place, decision: isSound ? decision : null };
+  const isValid = details.length === found;
+  return { productId, ...read, ...place, decision: isValid ? decision : null };
 }

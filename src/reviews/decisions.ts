@@ -1,8 +1,8 @@
 /**
- * Carries out decisions about products: all of them or none. The state of each
- * product, its event and its audit entry are one write, so each happens exactly
- * once even if a process is killed. `listReviews` lists the rejected products
- * of a seller with their times and reasons.
+ * Carries out decisions about products: all of them or none. One write stores
+ * the state of each product, its event and its audit entry, so each is stored
+ * exactly once even if a process is killed. `listReviews` lists the rejected
+ * products of a seller with their times and reasons.
  */
 import { findProducts } from "../catalogue/product_rows.ts";
 import type { Product } from "../catalogue/product.ts";
@@ -30,7 +30,7 @@ import {
 } from "../catalogue/review.ts";
 import { requireAllSections } from "../database/sections.ts";
 
-/** The signals are missing in a command. */
+/** A command has no signals. */
 type Deciding = Pick<Services, "db" | "deps"> & Partial<Services>;
 
 /**
@@ -95,8 +95,8 @@ async function decideIn(
       continue;
     }
     if (word === null) continue;
-    const made = { ...decision, decision: word };
-    const next = withDecision(known.product, review, made, tx.now());
+    const valid = { ...decision, decision: word };
+    const next = withDecision(known.product, review, valid, tx.now());
     if (next !== null) reviewed.push({ ...known, review: next });
   }
   return { reviewed, details };
@@ -159,8 +159,8 @@ function changedSinceProblem(
     field: "changed_at",
     code: "changed_since",
     message:
-      "changed_at is that of a former version; the product was changed " +
-      `at ${isoTime(changedAt)}. Read it again and review it as it is now.`,
+      "changed_at is the time of a former version; the product was changed " +
+      `at ${isoTime(changedAt)}. Read the product again and review its current version.`,
   };
 }
 

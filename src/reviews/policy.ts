@@ -1,7 +1,8 @@
 /**
- * The review policy of a seller, and its end: under `none` no product has a
- * review. It is `ending` until a job of `administration/maintenance.ts` has
- * removed all reviews, so the job continues after a crash.
+ * The review policy of a seller. Under `none`, no product has a review. A
+ * policy that was set to `none` is `ending` until a job of
+ * `administration/maintenance.ts` has removed all reviews, so the job continues
+ * after a crash.
  */
 import { setChange } from "../images/shown_images.ts";
 import type { Db, Tx } from "../database/db.ts";
@@ -10,12 +11,12 @@ import { lockAgainstRemoval, lockExclusively } from "../sellers/access.ts";
 import { eachSeller } from "../sellers/each_seller.ts";
 import type { ReviewPolicy } from "../sellers/review_policy.ts";
 
-/** Products of which one write removes the review. */
+/** The most reviews that one write removes. */
 const PORTION = 100;
 
 /**
- * Sets the policy. Writes under the former policy have ended by then, and later
- * ones see the new policy.
+ * Sets the policy, once all writes under the former policy have ended; later
+ * writes see the new policy.
  */
 export async function setPolicy(
   tx: Tx,
@@ -62,7 +63,7 @@ async function* endReviews(
   );
 }
 
-/** Returns how many products lost their review; 0 at the end. */
+/** Removes some reviews of a seller; returns how many, 0 at the end. */
 async function endSomeReviews(tx: Tx, sellerNo: number): Promise<number> {
   await lockAgainstRemoval(tx, sellerNo);
   const products = await tx.all<{ id: string }>(

@@ -1,4 +1,6 @@
-/** Lists of reviewed products: the operator's queue, and a seller's. */
+/**
+ * Lists of reviewed products: the operator's queue, and the list of one seller.
+ */
 import {
   type OwnedProduct,
   type OwnedRow,
@@ -31,8 +33,8 @@ export interface ReviewFilter {
 }
 
 /**
- * Products in a state, by the time at which they entered it, the oldest first,
- * after a place; without products of removed sellers.
+ * Products in a state after a place, in the order of the times at which they
+ * entered the state; without products of removed sellers.
  */
 export async function listReviews(
   sql: Sql,
@@ -44,14 +46,14 @@ export async function listReviews(
     "p.review_state = ?": state,
     "p.seller_no = ?": sellerNo,
   });
-  const part = sellerNo === null ? inReach("p.seller_no") : "";
+  const reachCondition = sellerNo === null ? inReach("p.seller_no") : "";
   const rows = await sql.all<ProductRow & OwnedRow>(
     `SELECT sellers.seller_no AS "ownerNo", sellers.id AS "ownerId",
        ${OWNER_NAME} AS "ownerName", ${
       COLUMNS.map((column) => `p.${column}`).join(", ")
     } FROM products p JOIN sellers ON sellers.seller_no = p.seller_no
      ${wanted.where} AND (p.review_at, p.id) > (?, ?)
-       AND sellers.status <> 'removed' ${part}
+       AND sellers.status <> 'removed' ${reachCondition}
      ORDER BY p.review_at, p.id ${LIMIT}`,
     [...wanted.params, after.at, after.productId, limit],
   );

@@ -78,7 +78,7 @@ export function readReasons(root: XmlElement): ListedReason[] {
       line: root.line,
       field: "reasons",
       code: "too_many",
-      message: `<reasons> holds more than the ${REASONS_LIMIT} allowed.`,
+      message: `<reasons> has more entries than the ${REASONS_LIMIT} allowed.`,
     });
     throw recordInvalid(details);
   }
@@ -117,7 +117,7 @@ function readReason(
       line: element.line,
       field: "code",
       code: "repeated_value",
-      message: `code repeats ${code}; each code stands in the list once.`,
+      message: `code repeats ${code}; each code may appear in the list once.`,
     });
   }
   seen.add(code);

@@ -6,7 +6,7 @@ import { isoTime } from "../xml/encode.ts";
 
 /**
  * A catalogue whose images are below `images`, the image host's URL. One sale
- * is on, one begins in a day, and one is over a minute after `now`.
+ * is on, one begins in a day, and one ends a minute after `now`.
  */
 export function catalogue(images: string, now: number): string {
   const products = [
@@ -89,7 +89,7 @@ function product(
   ].join("\n");
 }
 
-/** A sale between two times; without the first one it begins at once. */
+/** A sale between two times; if `from` is null, it begins at once. */
 function sale(price: string, from: number | null, until: number): string {
   const begin = from === null ? "" : `<from>${isoTime(from)}</from>`;
   return `<sale><price>${price}</price>${begin}` +

@@ -34,7 +34,7 @@ export function guide(options: GuideOptions): string[] {
     '<total currency="SEK">149.00</total></order></data></event>';
   return [
     `# Open ${service}/ in a browser, or paste these lines into another shell.`,
-    `# Images, webhooks and mails have an address of their own, ${loopback}.`,
+    `# Images, webhooks and mails have their own address, ${loopback}.`,
     `# Data: ${dataDir}${
       isTemporary
         ? ", removed at the end; --data names a lasting folder, SELLER_DATA_DIR does not."

@@ -1,4 +1,4 @@
-/** Receives the mail of a sandbox; prints it and keeps the last ones. */
+/** Receives the mails of a sandbox; prints each, and keeps the latest. */
 import type { Mail, Mailer } from "../net/smtp.ts";
 
 /** How many mails are kept. */

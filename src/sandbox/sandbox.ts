@@ -28,7 +28,7 @@ const LOOPBACK = "127.0.0.1";
 const SELLER = "demo";
 const SELLER_KEY = "demo";
 const OPERATOR_KEY = "operator";
-/** Nobody receives mail at this address: the sandbox shows it. */
+/** The sandbox shows all mail instead of sending it to this address. */
 const EMAIL = "demo@seller.example";
 /** Sample reasons, for users who try the review. */
 const REASONS: readonly ListedReason[] = [
@@ -40,7 +40,10 @@ const REASONS: readonly ListedReason[] = [
   { code: "wrong_category", field: "categories", message: null },
 ];
 
-/** The data folder has real sellers, and the sandbox's keys are public. */
+/**
+ * The data folder has real sellers, which the public keys of the sandbox would
+ * expose.
+ */
 export class SandboxFolderError extends Error {
   override readonly name = "SandboxFolderError";
 }
@@ -110,7 +113,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     page: {
       ...keys,
-      // Made for each visit of the page, because the times of sales follow `now`.
+      // Made for each visit of the page, because the sales begin and end
+      // relative to the current time.
       get samples() {
         return samples(`${loopback}/images`, deps.clock.now());
       },
@@ -283,8 +287,8 @@ async function refuseRealSellers(
     const real = sellers.find(({ name }) => name !== SELLER);
     if (real === undefined) return;
     throw new SandboxFolderError(
-      `${dataDir} holds the seller ${JSON.stringify(real.name)}; a sandbox, ` +
-        "whose keys everybody knows, needs a folder of its own.",
+      `${dataDir} has the seller ${JSON.stringify(real.name)}; a sandbox, ` +
+        "whose keys everybody knows, needs its own folder.",
     );
   } finally {
     await db.close();

@@ -6,7 +6,8 @@ import { EVENT_LIMIT } from "../webhooks/event.ts";
 /** How many deliveries are kept. */
 const KEPT = 20;
 /**
- * The most bytes of a delivery; any page in a browser can send something here.
+ * The most bytes of a delivery. The limit is needed because any page in a
+ * browser can send requests to the sink.
  */
 const DELIVERY_LIMIT = 2 * EVENT_LIMIT;
 
@@ -54,7 +55,10 @@ async function readDelivery({ body }: Request): Promise<string | null> {
   return text + decoder.decode();
 }
 
-/** Whether one of the secrets signed the delivery; if none did, why not. */
+/**
+ * The verdict about a delivery's signature: whether one of the secrets made it,
+ * and if not, why.
+ */
 async function verify(
   delivery: { headers: Headers; body: string },
   secrets: readonly string[],

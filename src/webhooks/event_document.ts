@@ -9,7 +9,9 @@ import { readFields } from "../xml/small_document.ts";
 import { TRIGGERS } from "./trigger.ts";
 import { DATA_DEPTH, EVENT_LIMIT, type EventData } from "./event.ts";
 
-/** One more for the root and for `<data>`, which enclose the elements. */
+/**
+ * The root and `<data>` enclose the elements, so two more levels are allowed.
+ */
 export const EVENT_LIMITS: XmlLimits = { ...XML_LIMITS, depth: DATA_DEPTH + 2 };
 
 export const EVENT = {
@@ -27,7 +29,7 @@ export interface EventDraft {
   seller?: DraftField;
   trigger?: DraftField;
   reference?: DraftField;
-  /** Unchanged; XML is well-formed on its own. */
+  /** Unchanged; XML data is well-formed without the rest of the document. */
   data: EventData;
   /** Problems that are already known. */
   details: Detail[];
@@ -81,7 +83,7 @@ export function readEventData(bytes: Uint8Array): EventData {
   }
 }
 
-/** The error with its position relative to the end of the prefix. */
+/** The error with columns of line 1 counted from the end of a prefix. */
 function shiftColumns(error: ServiceError, characters: number): ServiceError {
   const details = error.details.map((detail) =>
     detail.line === 1 && detail.column !== undefined

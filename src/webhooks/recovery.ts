@@ -8,7 +8,7 @@ import {
   setDelivery,
   type TimedEvent,
 } from "./event_feed.ts";
-import { insertDelivery, queueAnew } from "./rows/queue.ts";
+import { insertDelivery, requeueDelivery } from "./rows/queue.ts";
 import { findWebhook, lockWebhook } from "./webhook_rows.ts";
 import { TRANSITIONS, type Webhook } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
@@ -92,7 +92,7 @@ async function queueMissed(
     const done = state === "held" ||
       (deliveryId === null
         ? await deliverForFirstTime(tx, webhook, id, ids.uuid(), now)
-        : await queueAnew(
+        : await requeueDelivery(
           tx,
           { sellerNo: webhook.sellerNo, id: deliveryId },
           TRANSITIONS.recover,

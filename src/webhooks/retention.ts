@@ -22,16 +22,16 @@ export async function* sweepEvents(
   yield* untilNoneInAnySection(db, (tx) => sweepDeliveries(tx, now, keptMs));
 }
 
-/** Deletes former secrets that no longer sign. */
+/** Deletes former secrets that no longer sign deliveries. */
 export async function* sweepFormerSecrets(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
 ): AsyncGenerator<number, void> {
   const now = deps.clock.now();
-  const of = (section: ReadWrite, owner: SecretOwner) =>
+  const forget = (section: ReadWrite, owner: SecretOwner) =>
     section.write((tx) => forgetFormerSecrets(tx, owner, now), MAINTENANCE);
-  let changed = await of(db, "sellers");
+  let changed = await forget(db, "sellers");
   for (const section of sectionsOf(db)) {
-    changed += await of(section, "webhooks");
+    changed += await forget(section, "webhooks");
   }
   yield changed;
 }

@@ -112,7 +112,7 @@ export const DELIVERIES: LeaseQueue = {
   table: "deliveries",
   order: "id",
   longestPauseMs: longestDelayMs(RETRIES),
-  neverPutOff: "failures = 0",
+  neverPostponed: "failures = 0",
 };
 
 export interface WebhookHealth {

@@ -10,7 +10,7 @@ import {
 import { type Db, query, type Sql, type Tx } from "../database/db.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
-import { hastenDeliveries, moveDeliveries } from "./rows/queue.ts";
+import { makeDeliveriesDue, moveDeliveries } from "./rows/queue.ts";
 
 const SHOWN_COLUMNS = `trigger_name AS "trigger", url, format,
   disabled_at AS "disabledAt", failing_since AS "failingSince",
@@ -52,7 +52,7 @@ export async function putWebhook(
     1,
   );
   const key = { sellerNo, id: former.id };
-  await hastenDeliveries(tx, key, now);
+  await makeDeliveriesDue(tx, key, now);
   await moveDeliveries(tx, key, TRANSITIONS.free, now);
 }
 

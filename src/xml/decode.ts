@@ -16,7 +16,7 @@ import { lineAndColumn, malformed } from "./position.ts";
 import { XmlReader } from "./reader.ts";
 import { XmlSource } from "./source.ts";
 
-/** Is called with each block of a document that has been read. */
+/** Called with each block of a document that has been read. */
 export type BlockDone = (block: Uint8Array) => void;
 
 /**
@@ -33,7 +33,7 @@ export function readXml(
 
 /** A reader of a document; `read` pauses between two windows. */
 interface DocumentReader extends TagPosition {
-  /** Nothing before this index is reported any more. */
+  /** No further event is about the document before this index. */
   readonly position: number;
   read(): Generator<void, void>;
 }
@@ -70,27 +70,30 @@ export async function readXmlInSteps(
 ): Promise<void> {
   const windows = beginReadingOf(blocks, handlers, options).read();
   let isOver = false;
-  const readOne = () => {
+  const readWindow = () => {
     isOver = windows.next().done === true;
     return Promise.resolve();
   };
-  while (!isOver) await runStep(readOne);
+  while (!isOver) await runStep(readWindow);
 }
 
 /** A document that is read while it arrives. */
 export interface ArrivingXml {
   /** Reads a window; false at the end. */
-  readOne: () => boolean;
-  /** Nothing before this index is reported any more (see `TagPosition`). */
+  readWindow: () => boolean;
+  /**
+   * No further event is about the document before this index (see
+   * `TagPosition`).
+   */
   position: () => number;
 }
 
 /** The most bytes that one window takes. */
-export const MOST_OF_A_WINDOW = 2 * 1024 * 1024;
+export const WINDOW_LIMIT = 2 * 1024 * 1024;
 
 /**
  * Like `readXmlInSteps`, for a list to which blocks are added later. Until the
- * document has arrived completely, the list must contain `MOST_OF_A_WINDOW`
+ * document has arrived completely, the list must contain `WINDOW_LIMIT`
  * bytes before a window is read.
  */
 export function readArrivingXml(
@@ -101,7 +104,7 @@ export function readArrivingXml(
   const reader = beginReadingOf(blocks, handlers, options);
   const windows = reader.read();
   return {
-    readOne: () => windows.next().done !== true,
+    readWindow: () => windows.next().done !== true,
     position: () => reader.position,
   };
 }

@@ -3,7 +3,7 @@
  * space.
  *
  * Written by hand, because `@libs/xml` took most of the time of reading a list
- * (ten webhooks: 60 µs). The tests compare the two.
+ * (ten webhooks: 60 µs). The tests compare both writers.
  */
 
 import { Buffer } from "node:buffer";

@@ -154,7 +154,7 @@ export class XmlReader extends WindowReader {
       const cdataEnd = text.indexOf(CDATA_END);
       if (cdataEnd !== -1) {
         throw this.malformed(
-          'The characters "]]>" stand in text; write ]]&gt;.',
+          'Text must not contain "]]>"; write ]]&gt;.',
           at + cdataEnd,
         );
       }
@@ -197,7 +197,7 @@ export class XmlReader extends WindowReader {
       ? otherFormatMessage(text.slice(start))
       : null;
     throw this.malformed(
-      other ?? "Text stands outside of the root element.",
+      other ?? "There is text outside of the root element.",
       at + start,
     );
   }
@@ -213,8 +213,8 @@ export class XmlReader extends WindowReader {
         const target = this.window.slice(at + 2, this.#name(at + 2));
         throw this.malformed(
           target === "xml"
-            ? "An XML declaration (<?xml …) stands only at the very start of " +
-              "the document; remove what is before it, or this one."
+            ? "An XML declaration (<?xml …) is allowed only at the very start " +
+              "of the document; remove what precedes it, or the declaration."
             : `A processing instruction (<?${
               target.slice(0, 40)
             }…) is not allowed.`,
@@ -243,8 +243,8 @@ export class XmlReader extends WindowReader {
         ? other
         : this.startsWith(DOCTYPE, at)
         ? "A DOCTYPE is not allowed."
-        : 'A "<!" stands here that begins no comment (<!-- … -->), and no ' +
-          "CDATA (<![CDATA[ … ]]>) inside the root element.",
+        : 'This "<!" begins neither a comment (<!-- … -->) nor, inside the ' +
+          "root element, CDATA (<![CDATA[ … ]]>).",
       at,
     );
   }
@@ -259,7 +259,7 @@ export class XmlReader extends WindowReader {
     }
     if (this.#code(dashes + 2) !== GREATER_THAN) {
       throw this.malformed(
-        'Two hyphens ("--") stand in a comment; XML does not allow them there.',
+        'A comment contains two hyphens ("--"); XML does not allow them there.',
         dashes,
       );
     }
@@ -281,7 +281,7 @@ export class XmlReader extends WindowReader {
     const element = this.#open.at(-1);
     if (element === undefined) {
       throw this.malformed(
-        "A close tag stands here, but no element is open.",
+        "This close tag has no open element.",
         at,
       );
     }
@@ -291,8 +291,8 @@ export class XmlReader extends WindowReader {
       : at;
     if (this.window.charCodeAt(end) !== GREATER_THAN) {
       throw this.malformed(
-        `A close tag stands here, but <${shown(name)}> of line ${line} is ` +
-          "the element to close.",
+        `This close tag does not close <${shown(name)}> of line ${line}, ` +
+          "which is the innermost open element.",
         at,
       );
     }
@@ -308,7 +308,7 @@ export class XmlReader extends WindowReader {
     const nameEnd = this.#name(at + 1);
     if (nameEnd === at + 1) {
       throw this.malformed(
-        'A "<" stands here that begins no tag; write &lt; for the character ' +
+        'This "<" begins no tag; write &lt; for the character ' +
           "itself.",
         at,
       );
@@ -317,7 +317,7 @@ export class XmlReader extends WindowReader {
     const isEmpty = window.charCodeAt(end) === SLASH;
     const last = isEmpty ? end + 1 : end;
     if (this.#code(last) !== GREATER_THAN) {
-      throw this.malformed('A "/" stands in a tag without a ">" behind.', end);
+      throw this.malformed('A "/" in a tag must be followed by ">".', end);
     }
     const name = window.slice(at + 1, nameEnd);
     const line = this.lineOf(at);
@@ -335,7 +335,7 @@ export class XmlReader extends WindowReader {
     const depth = this.#open.length;
     if (depth === 0 && this.#elements > 0) {
       throw this.malformed(
-        "A second root element stands here; a document has one root.",
+        "This is a second root element; a document has one root.",
         at,
       );
     }
@@ -373,7 +373,7 @@ export class XmlReader extends WindowReader {
       attributes ??= new Attributes();
       if (name in attributes) {
         throw this.malformed(
-          `Duplicate attribute ${shown(name)}; it may stand in a tag once.`,
+          `Duplicate attribute ${shown(name)}; it may appear once in a tag.`,
           start,
         );
       }
@@ -395,8 +395,8 @@ export class XmlReader extends WindowReader {
     if (end === start) {
       const found = String.fromCodePoint(this.window.codePointAt(start)!);
       throw this.malformed(
-        `A tag holds "${found}" where an attribute or the tag's end has to ` +
-          "stand.",
+        `A tag has "${found}" where an attribute or the end of the tag is ` +
+          "expected.",
         start,
       );
     }
@@ -436,7 +436,7 @@ export class XmlReader extends WindowReader {
     const markup = value.indexOf("<");
     if (markup !== -1) {
       throw this.malformed(
-        `A "<" stands in the value of the attribute ${shown(name)}; write ` +
+        `The value of the attribute ${shown(name)} contains "<"; write ` +
           `&lt;, or close the value with ${quote}.`,
         start + markup,
       );

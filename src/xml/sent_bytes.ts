@@ -6,7 +6,7 @@ const CARRIAGE_RETURN = 13;
  * The first byte of a byte order mark; no XML document begins with it
  * otherwise.
  */
-const MARK_BEGINS = 0xef;
+const MARK_FIRST_BYTE = 0xef;
 
 /**
  * Turns the reader's indices (see `TagPosition`), in ascending order, into
@@ -34,33 +34,34 @@ export async function byteOffsets(
 }
 
 /**
- * Like `byteOffsets`, while the document arrives; keeps only blocks after the
- * last index.
+ * Like `byteOffsets`, while the document arrives; keeps only the blocks after
+ * the last index asked for.
  */
 export class SentBytes {
   readonly #blocks: Uint8Array[] = [];
   /** Offset of the first kept block, and the position in it. */
   #before = 0;
   #at = 0;
-  /** The reader's index of that position. */
+  /** The reader's index of the position `#at`. */
   #units = 0;
-  /** The byte before that position. */
+  /** The byte before the position `#at`. */
   #last = 0;
   #end = 0;
 
-  /** Bytes so far. */
+  /** The number of bytes received so far. */
   get end(): number {
     return this.#end;
   }
 
   append(block: Uint8Array): void {
-    if (this.#end === 0 && block[0] === MARK_BEGINS) this.#units = -1;
+    if (this.#end === 0 && block[0] === MARK_FIRST_BYTE) this.#units = -1;
     this.#end += block.length;
     this.#blocks.push(block);
   }
 
   /**
-   * Null if the index is after the bytes received so far. Indices must ascend.
+   * The offset of an index; null if the index is after the bytes received so
+   * far. Indices must ascend.
    */
   offsetOf(index: number): number | null {
     for (; this.#blocks.length > 0; this.#next()) {

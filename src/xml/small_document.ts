@@ -162,7 +162,7 @@ export function textBeside({ name, text, line }: XmlElement): Detail[] {
     line,
     field: name,
     code: "unexpected_text",
-    message: `<${name}> holds text beside its elements.`,
+    message: `<${name}> has text besides its elements.`,
   }];
 }
 
@@ -218,8 +218,8 @@ function markup(element: XmlElement): Detail[] {
     line,
     field: `${element.name}/${shown(name)}`,
     code: "unknown_element",
-    message: `<${element.name}> holds only text; <${shown(name)}> cannot ` +
-      "stand in it.",
+    message: `<${element.name}> contains only text; <${shown(name)}> is not ` +
+      "allowed in it.",
   }));
 }
 

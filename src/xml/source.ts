@@ -12,7 +12,8 @@ const NONE = new Uint8Array();
  */
 const REST = 4;
 /**
- * Shared by all sources, because its bytes are decoded within the same call.
+ * One buffer serves all sources, because its bytes are decoded within the same
+ * call.
  */
 const buffer = new Uint8Array(REST + WINDOW);
 
@@ -37,7 +38,7 @@ export class XmlSource {
 
   /**
    * @param blocks the document's bytes. Each block is removed from the list
-   * when it is begun, so that its memory can be freed while texts grow.
+   * when its reading begins, so that its memory can be freed while texts grow.
    * @param done is called with each block that has been read
    */
   constructor(
@@ -85,15 +86,15 @@ export class XmlSource {
       this.#fault = `The body is ${wide}; save it as UTF-8.`;
       return "";
     }
-    const text = decodeWindow(this.#sound(bytes));
+    const text = decodeWindow(this.#validPrefix(bytes));
     if (!isFirst || !text.startsWith(BYTE_ORDER_MARK)) return text;
     if (!text.startsWith(BYTE_ORDER_MARK, 1)) return text.slice(1);
     this.#fault = "The body begins with more than one byte order mark.";
     return "";
   }
 
-  /** The bytes before the first invalid UTF-8. */
-  #sound(bytes: Uint8Array): Uint8Array {
+  /** The bytes before the first invalid byte of UTF-8. */
+  #validPrefix(bytes: Uint8Array): Uint8Array {
     // A decoder that throws errors takes up to four times as long.
     if (isUtf8(bytes)) return bytes;
     let end = 0;

@@ -7,7 +7,7 @@ const JOINED = 1_024;
  * read. Here at most `JOINED` pieces wait to be joined.
  */
 export class TextBuilder {
-  /** Most texts come in one piece. */
+  /** The joined pieces; most texts arrive in one piece. */
   #text = "";
   #pieces: string[] = [];
 

@@ -25,7 +25,8 @@ export abstract class WindowReader implements TagPosition {
   protected markup = 0;
   protected markupEnd = 0;
   /**
-   * The line that ends at index `#nextLineEnd` of the window, if there is one.
+   * The current line. It ends at index `#nextLineEnd` of the window; -1: after
+   * the window.
    */
   #line = 1;
   #nextLineEnd = -1;

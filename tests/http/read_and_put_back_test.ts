@@ -196,7 +196,7 @@ Deno.test("a value that only the service sets is a text", async () => {
   }
   const { status, text } = await put("xml", "<at>2026-11-20</at>");
   assertEquals(status, 422);
-  assertMatch(text, /&lt;updated_at&gt; holds only text/);
+  assertMatch(text, /&lt;updated_at&gt; contains only text/);
   for (const time of ['"2026-11-20T08:00:00Z"', "null"]) {
     assertEquals((await put("json", time)).status, 200, time);
   }

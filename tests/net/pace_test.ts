@@ -1,6 +1,6 @@
 /** How many requests a host gets at once, depending on how they end. */
 import { assertEquals } from "@std/assert";
-import { type PacedRequest, Paces, ReservedPlace } from "../../src/net/pace.ts";
+import { type PacedRequest, Paces, ReservedSlot } from "../../src/net/pace.ts";
 
 const ORIGIN = "https://cdn.example";
 
@@ -83,11 +83,11 @@ Deno.test("single requests do not prove that a host takes many", () => {
 
 Deno.test("a retried request has a place reserved only from others of its owner", () => {
   const paces = new Paces(128);
-  const places = [new ReservedPlace("a"), new ReservedPlace("a")];
+  const places = [new ReservedSlot("a"), new ReservedSlot("a")];
   for (const place of places) paces.begin(ORIGIN).failed(place);
   assertEquals(paces.reserved(ORIGIN, "a"), 2);
   assertEquals(paces.reserved(ORIGIN, "b"), 0);
-  for (const place of places) assertEquals(place.giveUp(), true);
-  assertEquals(places[0].giveUp(), false);
+  for (const place of places) assertEquals(place.release(), true);
+  assertEquals(places[0].release(), false);
   assertEquals(paces.reserved(ORIGIN, "a"), 0);
 });

@@ -376,7 +376,7 @@ bothEngines.test("a seller gets a notice of a key that expires in seven days, bu
   clock.setForward(DAY_MS + HOUR_MS);
   await telling.mailed(1);
   const { text } = mail.received[0];
-  assertMatch(text, /Your key soon \(it begins with sk_[\w-]+\) ends at 20/);
+  assertMatch(text, /Your key soon \(it begins with sk_[\w-]+\) expires at 20/);
   assertStringIncludes(text, "create a new key with a key that lasts longer");
   assert(!/late|now/.test(text), text);
   clock.setForward(6 * DAY_MS);

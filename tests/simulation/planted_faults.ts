@@ -330,8 +330,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "upload: a product with an unexpected value is stored",
     file: "catalogue/row_plan.ts",
-    from: "...problems, ...unexpected, ...beyond,",
-    to: "...problems, ...problems.length > 0 ? unexpected : [], ...beyond,",
+    from: "...problems, ...unexpected, ...outOfRange,",
+    to: "...problems, ...problems.length > 0 ? unexpected : [], ...outOfRange,",
   },
   {
     name: "complete: products named by id count as missing",
@@ -471,8 +471,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "leases: an expired one is never taken over",
     file: "jobs/held_leases.ts",
-    from: "if (clock.monotonic() < this.#lookAt) return [];",
-    to: "if (clock.monotonic() > this.#lookAt) return [];",
+    from: "if (clock.monotonic() < this.#searchAt) return [];",
+    to: "if (clock.monotonic() > this.#searchAt) return [];",
   },
   {
     name: "images: the death of a worker releases only one job",
@@ -598,9 +598,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "deliveries: 5xx is final",
     file: "webhooks/rows/outcomes.ts",
     from:
-      "  if (delay === null) return { transition: TRANSITIONS.exhaust, ...stay };",
+      "  if (delay === null) return { transition: TRANSITIONS.exhaust, ...unchanged };",
     to: `  const isFinal = delay === null || (outcome.status ?? 0) >= 500;
-  if (isFinal) return { transition: TRANSITIONS.exhaust, ...stay };`,
+  if (isFinal) return { transition: TRANSITIONS.exhaust, ...unchanged };`,
   },
   {
     name: "deliveries: a redirect counts as delivered",
@@ -906,15 +906,15 @@ let end = () => Promise.resolve();
   {
     name: "imports: an import that waits for images ends twice",
     file: "imports/end.ts",
-    from: "  if (!isLater) await emitEnd(tx, services, key);",
-    to: "  if (!isLater || isLater) await emitEnd(tx, services, key);",
+    from: "  if (!waitsForImages) await emitEnd(tx, services, key);",
+    to: "  if (!waitsForImages || waitsForImages) await emitEnd(tx, services, key);",
   },
   {
     name: "imports: a cancelled import makes no event",
     file: "imports/end.ts",
-    from: "  if (!isLater) await emitEnd(tx, services, key);",
+    from: "  if (!waitsForImages) await emitEnd(tx, services, key);",
     to:
-      `  if (!isLater && state !== "cancelled") await emitEnd(tx, services, key);`,
+      `  if (!waitsForImages && state !== "cancelled") await emitEnd(tx, services, key);`,
   },
   {
     name: "undo: a dry run does not report later changes",

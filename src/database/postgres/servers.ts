@@ -1,11 +1,12 @@
 /**
- * The servers of one database, of which one accepts writes. That one changes
- * when it fails or is replaced and a standby takes over.
+ * The servers of one database: a primary, which accepts writes, and its
+ * standbys. A standby becomes the primary when the primary fails or is
+ * replaced.
  *
  * All servers are asked at the same time, so that a silent one delays nothing.
  * The service stays with its current server until a connection fails, and
- * leaves it only for one that accepts writes; so a slow server with an idle
- * standby keeps its connections.
+ * leaves it only for a server that accepts writes; so the service stays with a
+ * slow primary.
  *
  * A URL with one host and without `target_session_attrs` is not checked: its
  * connections may be read-only.
@@ -37,7 +38,7 @@ type OnChange = (server: Server, isOther: boolean) => void;
 
 export class Servers {
   readonly #all: readonly pg.ClientConfig[];
-  readonly #areAsked: boolean;
+  readonly #choosesPrimary: boolean;
   readonly #clock: Clock;
   readonly #onChange: OnChange[] = [];
   #current: Server;
@@ -50,16 +51,16 @@ export class Servers {
   #closed = false;
 
   /**
-   * @param areAsked whether to ask which server accepts writes; otherwise the
+   * @param choosesPrimary whether to ask which server accepts writes; otherwise the
    * first one is used.
    */
   constructor(
     all: readonly pg.ClientConfig[],
-    areAsked: boolean,
+    choosesPrimary: boolean,
     clock: Clock,
   ) {
     this.#all = all;
-    this.#areAsked = areAsked;
+    this.#choosesPrimary = choosesPrimary;
     this.#clock = clock;
     this.#current = { settings: all[0] };
   }
@@ -70,11 +71,11 @@ export class Servers {
    */
   static async open(url: string, clock: Clock): Promise<Servers> {
     const urls = serverUrls(url)!;
-    const areAsked = urls.length > 1 ||
+    const choosesPrimary = urls.length > 1 ||
       urls[0].searchParams.has("target_session_attrs");
     const all = urls.map(settingsOf);
-    const servers = new Servers(all, areAsked, clock);
-    if (servers.#areAsked) {
+    const servers = new Servers(all, choosesPrimary, clock);
+    if (servers.#choosesPrimary) {
       servers.#current = { settings: await servers.#find() };
     }
     return servers;
@@ -96,7 +97,7 @@ export class Servers {
    */
   failed(how: Failure): Promise<void> {
     if (this.#closed) return this.#asked;
-    if (this.#areAsked) {
+    if (this.#choosesPrimary) {
       this.#isRenewed ||= how !== "lost";
       if (!this.#isSearching) this.#search();
     } else if (how === "silent") this.#use(this.#current.settings);

@@ -15,8 +15,8 @@ import { isReadOnly, type Servers } from "./servers.ts";
 const CHANNEL = "seller_interface";
 const NOTIFY = toStatement("SELECT pg_notify(?, ?)");
 /**
- * The most wake-ups of one payload, which has 8,000 bytes at most; a wake-up
- * takes about 60.
+ * The most wake-ups of one payload: a payload has 8,000 bytes at most, a
+ * wake-up about 60.
  */
 const AT_ONCE = 100;
 /** Pause before the listening connection is opened again. */
@@ -26,7 +26,7 @@ const CONNECTION_CHECK_MS = 2_000;
 /** After this time a silent server is abandoned. */
 const SILENCE_MS = 10_000;
 
-type Heard = Parameters<WakeUps["listen"]>[0];
+type OnWakeUp = Parameters<WakeUps["listen"]>[0];
 
 /** The payload: the sender, and topics with their keys. */
 type Payload = [sender: string, ...wakeUps: [string, string][]];
@@ -89,11 +89,11 @@ export class PostgresWakeUps implements WakeUps {
     this.#sending = false;
   }
 
-  listen(heard: Heard): void {
+  listen(heard: OnWakeUp): void {
     this.#connect(heard).catch(() => this.#listenLater(heard));
   }
 
-  async #connect(heard: Heard): Promise<void> {
+  async #connect(heard: OnWakeUp): Promise<void> {
     const client = new pg.Client(this.#servers.current.settings);
     this.#listener = client;
     let hasEnded = false;
@@ -153,7 +153,7 @@ export class PostgresWakeUps implements WakeUps {
     }
   }
 
-  #listenLater(heard: Heard): void {
+  #listenLater(heard: OnWakeUp): void {
     if (this.#closed) return;
     this.#cancel = this.#clock.after(REOPEN_MS, () => this.listen(heard));
   }
@@ -176,7 +176,8 @@ export class PostgresWakeUps implements WakeUps {
 }
 
 /**
- * null if it is not a wake-up: any client of the database may send notifications.
+ * Reads a payload; null if it has no wake-ups: any client of the database may
+ * send notifications.
  */
 function readPayload(text = ""): Payload | null {
   try {

@@ -22,7 +22,7 @@ import { findWarnings, firstProblems } from "../../imports/part_rows.ts";
 import { receiveImport } from "../../imports/receive.ts";
 import {
   importForm,
-  REFUSED_KEEPS,
+  REFUSED_DOCUMENT_BYTES,
   refusedDocument,
 } from "../../imports/refused.ts";
 import {
@@ -347,7 +347,7 @@ export const getRefusedOfImport = endpoint({
       refusedDocument(db, key, record, form, runStep),
     );
     const headers = { "Content-Type": errorForm(form).type };
-    return { body: { stream, keeps: REFUSED_KEEPS }, headers };
+    return { body: { stream, keeps: REFUSED_DOCUMENT_BYTES }, headers };
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * Records the outcomes of image jobs: the job's row, its waiting requests and
- * their counters change in one write (if there are very many, see
- * `answers.ts`), and only if the reporter still holds the lease.
+ * their counters change in one write, and only if the reporter still holds the
+ * lease. `answers.ts` spreads very many requests over several writes.
  */
 import {
   type AttemptOutcome,
@@ -72,7 +72,9 @@ interface LeasedRow extends LockedImage {
   crashes: number;
 }
 
-/** How an attempt ended, and its job unless that is due again. */
+/**
+ * How an attempt ended; also how the job ended, unless the job is due again.
+ */
 interface Ending extends Answer {
   state: "stored" | "failed";
   /** Whether products show another image than before. */
@@ -159,7 +161,7 @@ export async function settleImages(
   );
   const changed = [...exhausted, ...changes];
   // Done last, because a part of an import locks its products before these
-  // counts.
+  // counters.
   const imports = await addImagesOfParts(tx, sellerNo, changed, at);
   return {
     progressed: new Set([...changed.map(([id]) => id), ...imports]),
@@ -234,8 +236,8 @@ function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
 
 /**
  * Locks the rows, so that no request can join these images before the commit
- * without being answered. In the order of `url_key` alone, SQLite would read
- * all images of the seller.
+ * without being answered. `|| ''` keeps SQLite from reading all images of the
+ * seller in the order of `url_key`.
  */
 async function leasedRows(
   tx: Tx,

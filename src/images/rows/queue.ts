@@ -1,6 +1,6 @@
 /**
- * The image queue: due jobs, and who holds them. Its lanes are the origins of
- * the URLs.
+ * The image queue: due jobs, and jobs under a lease. Its lanes are the origins
+ * of the URLs.
  */
 import { IMAGES, type StoredFile } from "../image.ts";
 import type { ImageType } from "../image_types.ts";
@@ -26,7 +26,7 @@ export interface ClaimedImage
   url: string;
   /** The stored copy, which is replaced if it is out of date. */
   copy: (StoredFile & { validator: string | null }) | null;
-  /** Bytes that the quota leaves for the image. */
+  /** The most bytes that the image may have within the quota. */
   room: number;
 }
 
@@ -96,7 +96,7 @@ interface JobRow extends Pick<ClaimedImage, "id" | "lease" | "order" | "url"> {
 
 /**
  * Claims due jobs of a seller at one origin, the longest due first. `room` is
- * what the seller's stored copies leave of its quota.
+ * the seller's quota, less the bytes of its stored copies.
  */
 export async function claimImages(
   tx: Tx,
@@ -115,7 +115,7 @@ export async function claimImages(
     IMAGES,
     { sellerNo, lease, of, params, limit },
     {
-      ofEach: true,
+      leaseEach: true,
       returning: `id, lease_id AS lease, url_key AS "order", url, bytes,
         sha256, type, validator`,
     },

@@ -6,14 +6,15 @@
 import type { Holder } from "../../lib/holders.ts";
 
 /**
- * As a holder, it reports the calls in progress and those that wait to begin.
+ * `inUse` and `oldestWaitMs` are about the calls in progress and the calls that
+ * wait to begin.
  */
 export interface ImageStore extends Required<Holder> {
   /**
    * Creates the local folders; does not contact a remote store. `isNew`: no
-   * image was ever stored. If one was, an empty folder without a marker may be
-   * a mount point without its mount, and is left as it is. Throws a `StoreError`
-   * for a folder, otherwise `Deno.errors.*`.
+   * image was ever stored. If images were stored, an empty folder without a
+   * marker may be a mount point without its mount, so nothing is created in it.
+   * Throws a `StoreError` for a folder, otherwise `Deno.errors.*`.
    */
   prepare(isNew: boolean): void;
   /**
@@ -28,7 +29,7 @@ export interface ImageStore extends Required<Holder> {
   stat(file: string): Promise<ImageFile | null>;
   /** The content of a file, or a range of it; null if there is no such file. */
   read(file: string, range?: ByteRange): Promise<ImageBytes | null>;
-  /** Those of these files that do not exist, in order. */
+  /** The files of this list that do not exist, in order. */
   missing(files: readonly string[]): Promise<string[]>;
   /** The names of stored files that start with these two digits, in order. */
   names(prefix: string): Promise<string[]>;

@@ -4,7 +4,7 @@
  *
  * Each round reads the queue once and makes at most one write for each seller,
  * with the reported and the claimed jobs; a busy worker fills the next round
- * while this one is being written.
+ * while the current one is being written.
  */
 import {
   type AttemptOutcome,
@@ -54,7 +54,7 @@ const NEXT_CLAIM_MS = 50;
 /** Nothing is claimed for this long after this process aborted a download. */
 const INTERRUPTED_PAUSE_MS = 1_000;
 
-/** Work to do in the write with which an import ends. */
+/** Part of the write that ends an import. */
 export type ImportEnded = (
   tx: Tx,
   key: { sellerNo: number; importId: string },
@@ -74,13 +74,13 @@ export interface ImageRoleOptions {
   hanging?: HangingWorkers;
 }
 
-interface HeldImage extends ClaimedImage {
+interface LeasedImage extends ClaimedImage {
   /**
    * The result to record: an attempt's outcome, or `released` if it ended
    * without one. null: in flight.
    */
   end: AttemptOutcome | "released" | null;
-  /** Given back when the result is known. */
+  /** Returned when the result is known. */
   permit: Permit;
 }
 
@@ -90,14 +90,14 @@ type RoleServices = Pick<
 >;
 
 /** Holds each lease until the result of its job is on disk. */
-export class ImageRole extends LeasedRole<HeldImage> {
+export class ImageRole extends LeasedRole<LeasedImage> {
   readonly #services: RoleServices;
   readonly #importEnded: ImportEnded;
   readonly #thread: ImageThread;
   readonly #store: StoreWatch;
   readonly #history = new OriginHistory();
   readonly #usage: Usage;
-  #next = FIRST_ROUND;
+  #nextRound = FIRST_ROUND;
   #abandoned = false;
   /** No job is claimed before this time, in monotonic milliseconds. */
   #claimsFrom = 0;
@@ -180,10 +180,10 @@ export class ImageRole extends LeasedRole<HeldImage> {
     const { deps } = this.#services;
     const picked = await this.#pick(now);
     await deps.maybe?.("images picked");
-    this.#next = picked.round;
+    this.#nextRound = picked.round;
     const ended = this.leases.reachableRows().filter(({ end }) => end !== null);
-    const places = picked.shares.reduce((sum, { limit }) => sum + limit, 0);
-    const claimed = ended.length + places > 0
+    const slots = picked.shares.reduce((sum, { limit }) => sum + limit, 0);
+    const claimed = ended.length + slots > 0
       ? await this.#write(ended, picked.shares)
       : 0;
     const found = {
@@ -192,7 +192,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
     };
     // Other origins may use the slots that had no jobs, and the read came before
     // the write that makes jobs due again.
-    const again = (claimed > 0 && claimed < places) ||
+    const again = (claimed > 0 && claimed < slots) ||
       ended.some((job) =>
         mayBeDueAgain(job) || this.leases.get(job) !== undefined
       );
@@ -207,8 +207,8 @@ export class ImageRole extends LeasedRole<HeldImage> {
   }
 
   /**
-   * Waits for a host or the store have time limits. All other jobs depend on
-   * the worker's progress.
+   * While a job waits for a host or the store, the worker need not make
+   * progress: such a wait has a time limit.
    */
   protected override isIdle(): boolean {
     const { downloading = 0, storing = 0 } = this.#thread.phases;
@@ -217,15 +217,15 @@ export class ImageRole extends LeasedRole<HeldImage> {
 
   #pick(now: number): Promise<Picked> {
     const { db, deps } = this.#services;
-    const isAble = this.#thread.ready && this.#store.trouble === null &&
+    const canClaim = this.#thread.ready && this.#store.trouble === null &&
       deps.clock.monotonic() >= this.#claimsFrom;
-    if (!isAble) return Promise.resolve(nothingPicked(this.#next));
+    if (!canClaim) return Promise.resolve(nothingPicked(this.#nextRound));
     const options = {
       now,
       history: this.#history,
       owners: this.#usage.owners,
       inFlight: this.#inFlight(),
-      round: this.#next,
+      round: this.#nextRound,
     };
     return db.read((sql) => pickImages(sql, options));
   }
@@ -235,7 +235,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
    * each seller. Returns how many jobs it claimed.
    */
   async #write(
-    ended: readonly HeldImage[],
+    ended: readonly LeasedImage[],
     shares: readonly ImageShare[],
   ): Promise<number> {
     const claimed = await forEachSeller([...ended, ...shares], (sellerNo) => {
@@ -248,7 +248,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
 
   async #writeSeller(
     sellerNo: number,
-    ended: readonly HeldImage[],
+    ended: readonly LeasedImage[],
     shares: readonly ImageShare[],
   ): Promise<number> {
     const { config, db } = this.#services;
@@ -266,14 +266,14 @@ export class ImageRole extends LeasedRole<HeldImage> {
         );
         return claims.flat();
       },
-      (claims) => claims.map((claim) => this.#held(claim)),
+      (claims) => claims.map((claim) => this.#toLeased(claim)),
     );
     for (const job of ended) if (!left.has(job.lease)) this.leases.delete(job);
     this.#fetch(claims);
     return claims.length;
   }
 
-  #held(claim: ClaimedImage): HeldImage {
+  #toLeased(claim: ClaimedImage): LeasedImage {
     const permit = this.#usage.acquire({ owner: claim.sellerId });
     return { ...claim, permit, end: null };
   }
@@ -290,11 +290,11 @@ export class ImageRole extends LeasedRole<HeldImage> {
   async #recordEnds(
     tx: Tx,
     sellerNo: number,
-    ended: readonly HeldImage[],
+    ended: readonly LeasedImage[],
   ): Promise<Set<string>> {
     const { config, deps, signals: { progress } } = this.#services;
     const results: AttemptResult[] = [];
-    const released: HeldImage[] = [];
+    const released: LeasedImage[] = [];
     for (const job of ended) {
       const { id, lease, order, end } = job;
       if (end === "released" || end === null) released.push(job);
@@ -358,7 +358,7 @@ export class ImageRole extends LeasedRole<HeldImage> {
   }
 
   /** Jobs that the worker has and has not reported yet. */
-  #inFlight(): HeldImage[] {
+  #inFlight(): LeasedImage[] {
     return this.leases.rows().filter(({ end }) => end === null);
   }
 
@@ -376,13 +376,13 @@ export class ImageRole extends LeasedRole<HeldImage> {
  * Ends a job without a result, which does not count against the image or its
  * seller.
  */
-function giveBack(job: HeldImage): void {
+function giveBack(job: LeasedImage): void {
   job.permit.cancel();
   job.end = "released";
 }
 
 /** Whether the recorded end of a job may have made it due again, or due later. */
-function mayBeDueAgain({ end }: HeldImage): boolean {
+function mayBeDueAgain({ end }: LeasedImage): boolean {
   if (end === null || end === "released") return true;
   if (end.kind === "failed") return end.transient;
   return end.kind === "crashed" || end.kind === "unmodified";

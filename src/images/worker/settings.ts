@@ -6,7 +6,9 @@ import type { ImageWorkerSettings } from "./messages.ts";
 /** How long a host may take to begin its answer. */
 const ANSWER_MS = 10_000;
 
-/** The settings of image workers, without the marks of one. */
+/**
+ * The settings that all image workers share; each one's marks are added later.
+ */
 export function workerSettings(
   config: Config,
   { answerMs = ANSWER_MS }: { answerMs?: number } = {},

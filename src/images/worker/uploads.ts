@@ -36,12 +36,12 @@ export class ImageUploads {
     this.#options = options;
   }
 
-  /** How many have not ended. */
+  /** The number of uploads in progress. */
   get size(): number {
     return this.#uploads.size;
   }
 
-  /** Takes a step, and answers it. */
+  /** Carries out a step and answers it. */
   async take(step: UploadStep): Promise<void> {
     const { lease } = step;
     if (step.step === "drop") return await this.#drop(lease);

@@ -10,7 +10,7 @@ import { endUnobserved, type ObservedNotice, recordObserved } from "../rows.ts";
 
 /** A condition that no process has observed for this long has ended. */
 const OVER_MS = 30 * SECOND_MS;
-/** Writes of one order run one after the other, in every process. */
+/** Writes with the same `order` run one after the other, over all processes. */
 const ORDER = { order: "notices" };
 
 /** Requests that several processes send within this time get the same id. */
@@ -21,7 +21,7 @@ type ObserverServices = Pick<
   "config" | "db" | "deps" | "disks" | "health" | "signals"
 >;
 
-interface Known {
+interface LastingCondition {
   /** The notice, which is the same in each attempt. */
   notice: Notice | null;
   isSent: boolean;
@@ -38,7 +38,7 @@ export class ObservedConditions {
   /**
    * Lasting conditions, with the notices that were sent without being stored.
    */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, LastingCondition>();
 
   constructor(
     services: ObserverServices,
@@ -93,8 +93,8 @@ export class ObservedConditions {
     { id, kind, detail }: ObservedNotice,
     seenAt: number,
   ): Promise<void> {
-    // Rounded down, so that other processes that send it, too, are likely to use
-    // the same id.
+    // Rounded down, so that other processes that send the same notice probably
+    // use the same id.
     const now = this.#services.deps.clock.now();
     const createdAt = now - now % SAME_MS;
     const notice = this.#known.get(id)?.notice ??
@@ -148,7 +148,9 @@ export class ObservedConditions {
     return [observedNotice("reviews_waiting", "", detail)];
   }
 
-  /** Only for operators who have made a backup with the command before. */
+  /**
+   * Whether the last backup is old; not reported if the command never made one.
+   */
   async #backup(): Promise<ObservedNotice[]> {
     const { db, deps } = this.#services;
     const at = await db.read(lastBackup, { single: true }).catch(() => null);

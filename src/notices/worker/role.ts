@@ -34,7 +34,7 @@ import { digest, operatorPayload, payloadId } from "../text.ts";
 import { ObservedConditions } from "./observed_conditions.ts";
 import { sectionsOf } from "../../database/sections.ts";
 
-/** How often it searches for new notices. */
+/** How often one process searches for new notices. */
 const SEARCH_MS = 5 * SECOND_MS;
 const OBSERVE_MS = 4 * SECOND_MS;
 /** The most mails, or requests, of one process in flight. */
@@ -115,14 +115,14 @@ export class NoticeRole extends LeasedRole {
     this.#outbound = outbound;
     const channel = (
       recipient: Recipient,
-      ways: Pick<Channel, "claim" | "send">,
+      functions: Pick<Channel, "claim" | "send">,
     ): Channel => ({
       recipient,
       inFlight: new Set(),
       failures: 0,
       trouble: new OngoingFailure(deps.clock),
       pausedUntil: 0,
-      ...ways,
+      ...functions,
     });
     this.#channels = [
       ...(config.noticesUrl === null ? [] : [channel("operator", {
@@ -163,8 +163,8 @@ export class NoticeRole extends LeasedRole {
   }
 
   /**
-   * Observes this process, even while the database is unreachable: the operator
-   * has to know of that, too.
+   * Observes this process, also while the database is unreachable, because the
+   * operator gets a notice about that as well.
    */
   protected override async beforeStep(): Promise<void> {
     const { config, deps: { clock } } = this.#services;

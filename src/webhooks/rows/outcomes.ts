@@ -120,7 +120,7 @@ export function isAccepted({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-const UNHARMED = { webhookFailures: 0, webhookDisabled: false };
+const HEALTHY = { webhookFailures: 0, webhookDisabled: false };
 
 async function settleAccepted(
   tx: Tx,
@@ -137,7 +137,7 @@ async function settleAccepted(
     transition: TRANSITIONS.accept,
     failures,
     dueAt: null,
-    webhook: UNHARMED,
+    webhook: HEALTHY,
   };
 }
 
@@ -153,19 +153,19 @@ async function settleNotAccepted(
   const replaced = current.url !== claimed.url;
   // Failures of a former URL do not count against its replacement.
   const webhook = isInterrupted || replaced
-    ? UNHARMED
+    ? HEALTHY
     : await countFailure(tx, claimed, outcome, now);
-  const stay = { failures, dueAt: null, webhook };
-  if (current.url === null) return { transition: TRANSITIONS.cancel, ...stay };
+  const unchanged = { failures, dueAt: null, webhook };
+  if (current.url === null) return { transition: TRANSITIONS.cancel, ...unchanged };
   const delay = isInterrupted
     ? 0
     : retryDelay(RETRIES, failures, fraction, outcome.retryAfter);
-  if (delay === null) return { transition: TRANSITIONS.exhaust, ...stay };
+  if (delay === null) return { transition: TRANSITIONS.exhaust, ...unchanged };
   if (current.disabledAt !== null || webhook.webhookDisabled) {
-    return { transition: TRANSITIONS.hold, ...stay };
+    return { transition: TRANSITIONS.hold, ...unchanged };
   }
   const dueAt = replaced ? now : now + delay;
-  return { ...stay, transition: TRANSITIONS.retry, dueAt };
+  return { ...unchanged, transition: TRANSITIONS.retry, dueAt };
 }
 
 /**
@@ -204,7 +204,7 @@ async function countFailure(
     [now, lastAnswer(outcome), sellerNo, webhookId],
     "any",
   );
-  if (health === undefined) return UNHARMED;
+  if (health === undefined) return HEALTHY;
   const webhookDisabled = health.disabledAt === null &&
     isGivenUp(health, outcome.status, now);
   if (webhookDisabled) {

@@ -52,7 +52,8 @@ function stateIn({ from }: Transition): string {
 
 /**
  * Inserts a delivery of an event, due `now` (Unix milliseconds) or held, if the
- * event exists; with `expected` 1 it must exist. Its webhook is locked.
+ * event exists; with `expected` 1 it must exist. The caller has locked the
+ * webhook.
  */
 export async function insertDelivery(
   tx: Tx,
@@ -77,7 +78,7 @@ export async function insertDelivery(
  * Makes a delivery due now, with a new retry schedule, or holds it if the
  * webhook is disabled; false if the transition is not possible.
  */
-export async function queueAnew(
+export async function requeueDelivery(
   tx: Tx,
   { sellerNo, id }: DeliveryKey,
   transition: Transition,
@@ -106,7 +107,7 @@ function initialState(
 }
 
 /** Makes all waiting deliveries of a webhook due now. */
-export async function hastenDeliveries(
+export async function makeDeliveriesDue(
   tx: Tx,
   { sellerNo, id }: WebhookKey,
   now: number,

@@ -88,12 +88,12 @@ export class WebhookRole extends LeasedRole<Claim> {
     await deps.maybe?.("deliveries looked at");
     const due = heads.filter(({ dueAt }) => dueAt <= now);
     const shares = this.#inFlight.shares(due);
-    const given = shares.reduce((sum, { limit }) => sum + limit, 0);
-    const claimed = given > 0 ? await this.#claim(shares) : 0;
+    const slots = shares.reduce((sum, { limit }) => sum + limit, 0);
+    const claimed = slots > 0 ? await this.#claim(shares) : 0;
     const found = { due: due.length, changed: claimed };
     // Another webhook may use the slots that one webhook did not need.
-    const isLeft = claimed < given && shares.length < due.length;
-    if (isLeft) return { ...found, againInMs: 0 };
+    const hasFreeSlots = claimed < slots && shares.length < due.length;
+    if (hasFreeSlots) return { ...found, againInMs: 0 };
     const next = heads.find(({ dueAt }) => dueAt > now);
     const againInMs = next === undefined ? LONGEST_IDLE_MS : next.dueAt - now;
     return { ...found, againInMs };
@@ -110,7 +110,7 @@ export class WebhookRole extends LeasedRole<Claim> {
     }
   }
 
-  /** Claims and sends; returns how many deliveries. */
+  /** Claims deliveries and sends them; returns how many. */
   async #claim(shares: readonly ClaimShare[]): Promise<number> {
     const counts = await forEachSeller(
       shares.map((share) => ({ sellerNo: share.head.sellerNo, share })),
@@ -135,10 +135,10 @@ export class WebhookRole extends LeasedRole<Claim> {
   }
 
   async #deliver(flight: Flight): Promise<void> {
-    using place = this.#inFlight.acquire(flight.head);
+    using permit = this.#inFlight.acquire(flight.head);
     const { outcome, failures, endedAt } = await inSpan(
       "delivery.attempt",
-      () => this.#attempt(flight, place),
+      () => this.#attempt(flight, permit),
       {
         root: true,
         attributes: ({ outcome }) => ({
@@ -150,13 +150,13 @@ export class WebhookRole extends LeasedRole<Claim> {
     );
     if (failures === null) return;
     const interrupted = outcome.error === INTERRUPTED.error;
-    await this.#rest(interrupted ? REST_MAX_MS : REST_MS * failures, endedAt);
+    await this.#pauseAfterFailure(interrupted ? REST_MAX_MS : REST_MS * failures, endedAt);
   }
 
   /** Sends a delivery once and records the outcome. */
   async #attempt(
     flight: Flight,
-    place: Permit,
+    permit: Permit,
   ): Promise<Attempted> {
     const { deps } = this.#services;
     const { head, payload } = flight;
@@ -170,9 +170,9 @@ export class WebhookRole extends LeasedRole<Claim> {
     });
     const endedAt = deps.clock.monotonic();
     // Time after the answer does not count against the seller.
-    place.stopTime();
+    permit.stopTime();
     await deps.maybe?.("delivery answered");
-    const settled = await this.#record(flight, outcome, place);
+    const settled = await this.#record(flight, outcome, permit);
     await deps.maybe?.("delivery recorded");
     this.noteProgress();
     this.#count(outcome, deps.clock.now() - payload.createdAt);
@@ -196,7 +196,7 @@ export class WebhookRole extends LeasedRole<Claim> {
   async #record(
     flight: Flight,
     outcome: Outcome,
-    place: Permit,
+    permit: Permit,
   ): Promise<Settled | null> {
     const { db, deps } = this.#services;
     const { sellerNo, webhookId } = flight.head;
@@ -205,7 +205,7 @@ export class WebhookRole extends LeasedRole<Claim> {
         db: db.of(sellerNo),
         shared: { kind: "outcomes", key: webhookId },
         onFailure: () => {
-          if (!isReachable(db, sellerNo)) place[Symbol.dispose]();
+          if (!isReachable(db, sellerNo)) permit[Symbol.dispose]();
         },
       },
       (tx) =>
@@ -220,7 +220,7 @@ export class WebhookRole extends LeasedRole<Claim> {
    * Pauses after a failure, so that neither a backlog nor a delivery that this
    * process aborted is tried again at once.
    */
-  async #rest(restMs: number, since: number): Promise<void> {
+  async #pauseAfterFailure(restMs: number, since: number): Promise<void> {
     const { clock } = this.#services.deps;
     const until = since + Math.min(REST_MAX_MS, restMs);
     const ms = until - clock.monotonic();

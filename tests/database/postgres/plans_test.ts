@@ -37,7 +37,7 @@ Deno.test("no plan claims more rows of a queue than its limit", async () => {
     table: "images",
     longestPauseMs: 0,
     order: "id",
-    neverPutOff: "TRUE",
+    neverPostponed: "TRUE",
   } as const;
   try {
     const claimed = await db.write(async (tx) => {

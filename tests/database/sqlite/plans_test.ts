@@ -8,7 +8,7 @@ import {
 } from "../../../src/database/db.ts";
 import {
   claimDeliveries,
-  hastenDeliveries,
+  makeDeliveriesDue,
   moveDeliveries,
   queueHeads,
 } from "../../../src/webhooks/rows/queue.ts";
@@ -347,7 +347,7 @@ Deno.test("no statement of the queue scans every delivery", async () => {
     (tx) => queueHeads(tx, 0),
     (tx) => claimDeliveries(tx, claim),
     (tx) => expiredLeases(tx, DELIVERIES, 0),
-    (tx) => hastenDeliveries(tx, { sellerNo: 1, id: "w" }, 0),
+    (tx) => makeDeliveriesDue(tx, { sellerNo: 1, id: "w" }, 0),
     (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.hold, 0),
     (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.free, 0),
     (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.cancel, 0),

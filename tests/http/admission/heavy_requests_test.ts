@@ -226,7 +226,7 @@ Deno.test("work that waits for a second despite a free slot makes the service un
   assertEquals(stuck.status, 503);
   assertMatch(
     textAt(stuck.xml, "checks/queues"),
-    /^failed: heavy: one that may go on has waited for \d s$/,
+    /^failed: heavy: a waiter that could run has waited for \d s$/,
   );
   pauses.open();
   for (const { status } of await Promise.all(uploads)) {

@@ -81,8 +81,8 @@ bothForms.test("a body that is not XML or not UTF-8 is refused, and the message 
     ],
     [
       "\n<?xml version='1.0'?><products/>",
-      "400 2:1 An XML declaration (<?xml …) stands only at the very start of " +
-      "the document; remove what is before it, or this one.",
+      "400 2:1 An XML declaration (<?xml …) is allowed only at the very start of " +
+      "the document; remove what precedes it, or the declaration.",
     ],
     [
       latin1("\x1f\x8b\x08"),

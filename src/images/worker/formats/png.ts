@@ -115,6 +115,6 @@ function inflatedLength(compressed: Uint8Array, room: number): number {
 function tooMuchText(): ImageRefusal {
   return new ImageRefusal(
     "image_too_large",
-    `The PNG holds more compressed text than the ${TEXT_LIMIT} bytes allowed.`,
+    `The PNG contains more compressed text than the ${TEXT_LIMIT} bytes allowed.`,
   );
 }
