@@ -24,8 +24,8 @@ export interface StoredRule {
 }
 
 /**
- * Values of rules, one set for all rules with the same values: a value of a
- * product is then compared with few sets, which stay in the processor's cache.
+ * Values of rules, one set for all rules with the same values, so that the sets
+ * stay in the processor's cache.
  */
 export class ValueSets {
   readonly #sets = new Map<string, ReadonlySet<string>>();
@@ -60,7 +60,7 @@ export interface ListHead {
   closed: boolean;
 }
 
-/** Null if the marketplace has no list. */
+/** The current list; null if the marketplace has none. */
 export async function findList(sql: Sql): Promise<ListHead | null> {
   const row = await sql.get<{ version: string; closed: number }>(
     "SELECT version, closed FROM category_list WHERE id = 1",
@@ -90,7 +90,7 @@ interface Version {
 
 /**
  * Caches decoded categories until the list changes, so that an upload reads
- * only categories that no earlier upload named.
+ * only the categories that no earlier upload has named.
  */
 export class Categories {
   #version: Version | null = null;
@@ -126,8 +126,8 @@ export class Categories {
   }
 
   /**
-   * Adds the categories to `known`. Some are missing only if the version has
-   * changed; the caller then reads again.
+   * Adds the categories to `known`. If the version has changed, some are
+   * missing, and the caller reads again.
    */
   async #lookUp(
     sql: Sql,

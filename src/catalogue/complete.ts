@@ -1,9 +1,10 @@
 /**
  * `complete=quantity`: products in stock (with a quantity above 0) that are
- * missing in a document are set to quantity 0. The search runs before the write,
- * over ranges of the primary key, and lets other work run between two ranges.
- * The write locks the products found and checks them again. A product that gets
- * a quantity meanwhile keeps it, as if it had got it after the request.
+ * missing in a document are set to quantity 0. The search runs before the
+ * write, over ranges of the primary key, and other work runs between two
+ * ranges. The write locks the products found and checks them again. If a
+ * product gets a quantity between search and write, it keeps the quantity, as
+ * if it had been set after the request.
  */
 import { LIMIT } from "../database/db.ts";
 import type { Services } from "../services.ts";
@@ -42,10 +43,10 @@ export interface EmptiedProduct {
 /** Rows of one read. */
 const READ_AT_ONCE = 500;
 /**
- * The pause after each read, as a multiple of its time. Without a pause a
+ * The pause after each read, as a multiple of its time. Without a pause, a
  * search takes half of this thread for seconds, and updates of other sellers
- * take two to three times as long; with a factor of 2, 1.75 times; with 4, 1.3
- * times.
+ * take two to three times as long; with a factor of 2, they take 1.75 times as
+ * long; with 4, 1.3 times.
  */
 const PAUSE_FACTOR = 4;
 
@@ -108,7 +109,7 @@ export function missingProblem(
     ? `one request sets at most ${ATTRIBUTES_LIMIT} to 0. Send the ` +
       "quantities of the others first."
     : `at_most=${atMost} allows fewer. Send the whole file; if they ` +
-      `are really to be set to 0, send at_most=${needed}.`;
+      `should be set to 0, send at_most=${needed}.`;
   return {
     field: "complete",
     code: "too_many_missing",
@@ -119,7 +120,7 @@ export function missingProblem(
 }
 
 /**
- * The changes of the products found, except of those that the document now
+ * The changes of the products found, without products that the document now
  * contains.
  */
 export function planEmptied(

@@ -1,11 +1,12 @@
 /**
- * Contacts: who answers for a product (Regulation (EU) 2023/988). A seller
- * stores each under a name, and products name it as their manufacturer or
- * responsible person.
+ * Contacts: the companies that answer for a product (Regulation (EU) 2023/988).
+ * A seller stores each contact under a name, and products name it as their
+ * manufacturer or responsible person.
  *
- * A product stores both the id and the name of its contact. The id keeps the
- * contact when it is deleted and another one gets its name. The name lets
- * answers show the product as its seller sent it without another read.
+ * A product stores both the id and the name of its contact. With the id, the
+ * product keeps the contact when the contact is deleted and another one gets
+ * its name. With the name, an answer shows the product as its seller sent it
+ * without reading the contact.
  */
 import { isEmail } from "../lib/email.ts";
 import {
@@ -147,7 +148,10 @@ export function readContact(root: XmlElement, name: string): Contact {
   return contact as Contact;
 }
 
-/** Whether an email or a URL is given; a refused one is already reported. */
+/**
+ * Whether an email or a URL is given, even an invalid one, which is already
+ * reported.
+ */
 function hasEmailOrUrl(
   fields: ReadonlyMap<string, XmlElement>,
   { email, url }: Partial<Contact>,
@@ -217,7 +221,7 @@ export function contactsOf(
 export interface KnownContacts {
   /** Null: the seller has no contact of this name. */
   find(name: string): ContactKey | null;
-  /** All names; empty if no unknown one was looked up. */
+  /** All names; empty if no unknown name was looked up. */
   names: readonly string[];
 }
 
@@ -232,9 +236,9 @@ export function contactNamesIn(patch: ProductPatch): string[] {
 }
 
 /**
- * Replaces the names of contacts in a patch by the stored values; unknown ones
- * are left out. A product keeps a deleted contact if it is sent again by its
- * name.
+ * Replaces the names of contacts in a patch by the stored values; unknown names
+ * are left out. A product keeps a deleted contact if the seller sends the
+ * contact's name again.
  */
 export function resolveContacts(
   patch: ProductPatch,

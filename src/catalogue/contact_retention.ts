@@ -1,4 +1,7 @@
-/** Deletes contacts that their sellers deleted and that no product names. */
+/**
+ * Deletes the rows of contacts that their sellers deleted and that no product
+ * names.
+ */
 import { inReach, LIMIT, MAINTENANCE, type Tx } from "../database/db.ts";
 import { sectionsOf } from "../database/sections.ts";
 import { DAY_MS } from "../lib/durations.ts";
@@ -42,9 +45,10 @@ export async function* sweepContacts(
 }
 
 /**
- * Examines the next deleted contacts after `after`: records `now` for those that
- * no product names any more, and deletes those that none has named since
- * `since`. Returns the last one, null at the end, and how many were deleted.
+ * Examines the next deleted contacts after `after`: records `now` for contacts
+ * that no product names any more, and deletes contacts that no product has
+ * named since `since`. Returns the last contact (null at the end) and how many
+ * were deleted.
  */
 async function deleteUnneeded(
   tx: Tx,
@@ -70,7 +74,7 @@ async function deleteUnneeded(
         1,
       );
     } else if (unneededSince !== null) {
-      // An undo that names it again has set the time to null.
+      // If an undo names the contact again, it has set the time to null.
       deleted += await tx.run(
         `DELETE FROM contacts
          WHERE seller_no = ? AND id = ? AND unneeded_since <= ?`,

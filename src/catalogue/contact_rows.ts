@@ -57,8 +57,8 @@ function toContact({ content, ...row }: ContactRow): StoredContact {
 }
 
 /**
- * Stores a contact; replaces the content of the one with this name. Throws 422
- * for an invalid name and beyond the limit.
+ * Stores a contact, or replaces the content of the contact with this name.
+ * Throws 422 for an invalid name and beyond the limit.
  */
 export async function putContact(
   { db, deps }: Pick<Services, "db" | "deps">,
@@ -131,7 +131,7 @@ export async function writeContact(
   );
 }
 
-/** The contact of this name, which a write locks; null if there is none. */
+/** The contact of this name; null if there is none. A write also locks it. */
 async function findLive(
   sql: Sql,
   sellerNo: number,
@@ -173,8 +173,8 @@ export async function listContacts(
 }
 
 /**
- * Deletes a contact: its name is free at once, and products that name it keep
- * it. Throws 404 if there is none of this name.
+ * Deletes a contact. Its name is free at once; products that name the contact
+ * keep it. Throws 404 if there is no contact of this name.
  */
 export async function deleteContact(
   { db }: Pick<Services, "db">,
@@ -219,7 +219,7 @@ async function insertTombstones(
 const REMOVED_AT_ONCE = 100;
 
 /**
- * Deletes some contacts of a removed seller, and stores tombstones for those
+ * Deletes some contacts of a removed seller, and stores tombstones for contacts
  * that the seller had not deleted; returns how many rows were deleted.
  */
 export async function removeContacts(
@@ -275,7 +275,10 @@ async function allNames(sql: Sql, sellerNo: number): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The contents of a seller's contacts with these ids, also of deleted ones. */
+/**
+ * The contents of a seller's contacts with these ids, including deleted
+ * contacts.
+ */
 export async function contactContents(
   sql: Sql,
   sellerNo: number,

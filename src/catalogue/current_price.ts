@@ -27,13 +27,13 @@ const BY_SALE: ChangedBy = { what: "sale", keyId: null };
 /** The prices in the product row, and changes that move to other rows. */
 export interface RecordedPrices {
   kept: FormerPrices;
-  /** One at most. */
+  /** At most one row. */
   rows: PriceRow[];
 }
 
 /**
- * The columns of a product after the steps of its sale until `now`. Two steps
- * are due if no process ran from the first one until after the second one.
+ * The columns of a product after the steps of its sale until `now`. Both steps
+ * may be due, if no process ran between them.
  */
 export function afterSaleSteps(
   product: PricedProduct,
@@ -51,7 +51,7 @@ export function afterSaleSteps(
   return { kept, rows };
 }
 
-/** Whether a step of the sale is due that is not recorded. */
+/** Whether a step of the sale is due and not recorded. */
 function isDue({ sale_at: next }: FormerPrices, now: number): boolean {
   return next !== null && next <= now;
 }
@@ -78,9 +78,9 @@ function stepOfSale(
 }
 
 /**
- * The columns of a product after a change by `by` at `at` (later than its other
- * changes), and the time of that change, which follows the steps of the sale
- * until `now`.
+ * The columns of a product after a change by `by`, and the time of the change:
+ * `at` (later than its other changes), or later, if steps of its sale are due
+ * by `now`.
  */
 export function afterPriceChange(
   { before, after, at, now }: {

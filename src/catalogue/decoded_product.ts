@@ -87,9 +87,9 @@ export const ATTRIBUTE_FIELDS: typeof FIELDS = new Map(
 );
 const NO_LINES: readonly number[] = FIELD_NAMES.map(() => 0);
 
-const NOTHING_EXPECTED: readonly Expectation[] = [];
+const NO_EXPECTATIONS: readonly Expectation[] = [];
 const NO_DIFFERENCES: readonly Difference[] = [];
-const NOTHING_UNREAD: ReadonlySet<string> = new Set();
+const NONE_UNREAD: ReadonlySet<string> = new Set();
 export const ALL_UNREAD: ReadonlySet<string> = new Set(FIELD_NAMES);
 
 /** The line of a field, or of its product if the field was not sent. */
@@ -97,7 +97,7 @@ export function lineOfField(row: DecodedProduct, field: string): number {
   return row.lines[FIELDS.get(field)?.place ?? -1] || row.line;
 }
 
-/** A product none of whose fields has been read yet. */
+/** A product before its fields are read. */
 export function newDecodedProduct(
   product: number,
   line: number,
@@ -109,9 +109,9 @@ export function newDecodedProduct(
     id: null,
     sku: null,
     patch: {},
-    expected: NOTHING_EXPECTED,
+    expected: NO_EXPECTATIONS,
     differences: NO_DIFFERENCES,
-    unread: NOTHING_UNREAD,
+    unread: NONE_UNREAD,
     lines: NO_LINES.slice(),
     images: [],
     problems: { listed: 0, unlisted: 0 },
@@ -121,13 +121,13 @@ export function newDecodedProduct(
 
 /** Records that a field was sent but cannot be read. */
 export function leaveUnread(row: DecodedProduct, field: string): void {
-  if (row.unread === NOTHING_UNREAD) row.unread = new Set();
+  if (row.unread === NONE_UNREAD) row.unread = new Set();
   (row.unread as Set<string>).add(field);
 }
 
 /**
- * The end of a message about a field that was sent only under another name; the
- * field is then not reported as missing as well.
+ * The end of a message about a field that was sent only under another name. The
+ * field is then not also reported as missing.
  */
 export function andNeeded(row: DecodedProduct, field: string): string {
   if (row.lines[FIELDS.get(field)!.place] > 0) return "";

@@ -6,7 +6,7 @@ import { linkImages } from "../images/shown_images.ts";
 import { lockBySkuOrId, rowChange, writeProducts } from "./product_rows.ts";
 
 /**
- * Deletes a product; its SKU is free at once, and its variants stay. Throws
+ * Deletes a product. Its SKU is free at once; its variants are kept. Throws
  * `not_found` for an unknown product.
  */
 export async function deleteProduct(

@@ -1,4 +1,7 @@
-/** Changes of numbers by a difference, independent of their current values. */
+/**
+ * Changes of numbers by a difference, for sellers who do not know the current
+ * value.
+ */
 import type { FieldProblem, Problem } from "../lib/errors.ts";
 import type { ReadResult } from "../lib/values.ts";
 import { SCALAR_NAMES, SCALAR_RULES, type ScalarField } from "./fields.ts";
@@ -9,12 +12,14 @@ export interface Difference {
   by: number;
 }
 
-/** The problem of a difference for a field that has none. */
+/**
+ * The problem of a difference for a field that does not support differences.
+ */
 export function differenceNotAllowed(field: ScalarField): Problem {
-  const able = SCALAR_NAMES.filter((name) => SCALAR_RULES[name].difference);
+  const allowed = SCALAR_NAMES.filter((name) => SCALAR_RULES[name].difference);
   return {
     code: "not_allowed",
-    message: `does not go with ${field}, only with ${able.join(", ")}; leave ` +
+    message: `is not possible for ${field}, only for ${allowed.join(", ")}; leave ` +
       "it out, and send the value itself.",
   };
 }
@@ -23,8 +28,8 @@ export function differenceNotAllowed(field: ScalarField): Problem {
 export function differenceWithValue(what: string): Problem {
   return {
     code: "not_allowed",
-    message: `stands beside ${what}; send one of them: a difference is ` +
-      "added to the current value, whatever that is.",
+    message: `is sent together with ${what}; send only one of them: a difference is ` +
+      "added to the current value.",
   };
 }
 

@@ -73,7 +73,7 @@ export interface ProductsDocument {
   root: Span;
   /**
    * Problems that can be found without the stored products. Each product with
-   * problems has at least one in this list, however long it is.
+   * problems has at least one in this list, even beyond its limit.
    */
   problems: Detail[];
   moreProblems: number;
@@ -121,8 +121,8 @@ export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
 }
 
 /**
- * Each product may have all attributes, and the other elements of a product as
- * it is read.
+ * Each product may have all attributes, and as many elements again, because a
+ * product as it is read has further elements.
  */
 const ATTRIBUTES_XML_LIMITS: XmlLimits = {
   ...XML_LIMITS,
@@ -130,8 +130,8 @@ const ATTRIBUTES_XML_LIMITS: XmlLimits = {
 };
 
 /** The longest document that is read in one piece, in bytes. */
-export const LIGHT = 16 * 1024;
-/** The size of the pieces of a longer one. */
+export const LIGHT_BYTES = 16 * 1024;
+/** The size in bytes of the pieces in which a longer document is read. */
 const READ_AT_ONCE = 512 * 1024;
 
 /** Like `decodeProducts`, in pieces of a few milliseconds. */
@@ -146,7 +146,7 @@ export async function decodeProductsInPieces(
     (options.attributesOnly ? ATTRIBUTES_XML_LIMITS : XML_LIMITS);
   const reading = { done, limits, begin };
   const readAll = () => Promise.try(readXml, blocks, decoder, reading);
-  if (size <= LIGHT) await readAll();
+  if (size <= LIGHT_BYTES) await readAll();
   else if (size <= READ_AT_ONCE) await runStep(readAll);
   else await readXmlInSteps(blocks, decoder, runStep, reading);
   while (decoder.lacksSuggestions) {
@@ -174,7 +174,7 @@ interface DecodingOptions extends DecoderOptions {
   done?: BlockDone;
   /** The reader of the document's format; XML by default. */
   begin?: BeginReading;
-  /** By default, those for the kind of document. */
+  /** By default, the limits for the kind of document. */
   limits?: XmlLimits;
 }
 
@@ -355,7 +355,7 @@ export class Decoder {
         : `${field} is ${found}; it must be ${expected}.`,
       { line, field, ...isRoot && { pointer: "" } },
     );
-    // The content of an unknown element is not reported.
+    // The products are unreadable, so none is reported as missing.
     if (this.#level === Level.Products) return;
     this.#level--;
     this.#skipping = 1;
@@ -527,7 +527,7 @@ export class Decoder {
     if (this.#values.item > max + 1) return;
     this.#problem(
       "too_many",
-      `${field} holds more than the ${max} entries allowed.`,
+      `${field} has more entries than the ${max} allowed.`,
       { line, field: this.#values.itemPath() },
     );
   }
@@ -536,7 +536,7 @@ export class Decoder {
   #markup(name: string, line: number, field: string): void {
     this.#problem(
       "unknown_element",
-      `The element <${name.slice(0, 100)}> stands in <${field}>, which holds ` +
+      `The element <${name.slice(0, 100)}> is in <${field}>, which may contain ` +
         "only text; write markup inside <![CDATA[ … ]]> or escape it (&lt;).",
       { line, field: `${field}/${name.slice(0, 100)}`.slice(0, 200) },
     );
@@ -625,7 +625,7 @@ export class Decoder {
     if (text === "") return;
     this.#problem(
       "unexpected_text",
-      `The text ${quote(text)} stands in <${element}>, which holds only ` +
+      `The text ${quote(text)} is in <${element}>, which may contain only ` +
         "elements.",
       { line, field: element },
     );
@@ -670,7 +670,7 @@ function tooManyProducts(limit: number): ServiceError {
     : `split it into imports of at most ${limit}.`;
   return new ServiceError(
     "too_many_products",
-    `The document holds more than ${limit} products; ${about}`,
+    `The document has more than ${limit} products; ${about}`,
   );
 }
 

@@ -1,7 +1,10 @@
 /** Collects the problems of a document, of which there can be millions. */
 import { type Detail, DETAIL_LIMIT } from "../lib/errors.ts";
 
-/** Counts of the problems of one product, or of those outside of any. */
+/**
+ * Counts of the problems of one product, or of the problems outside of
+ * products.
+ */
 export interface Tally {
   /** Problems in the list. */
   listed: number;
@@ -12,8 +15,8 @@ export interface Tally {
 /** Suggestions that are computed without a pause; each takes up to 50 µs. */
 const SUGGESTED_AT_ONCE = 64;
 /**
- * How many problems of each product are listed even beyond the document's
- * limit.
+ * The number of problems of each product that are listed even beyond the
+ * document's limit.
  */
 const LISTED_OF_EACH = 4;
 
@@ -39,9 +42,7 @@ export class DocumentProblems {
     for (const [problem, suggest] of some) problem.message += suggest();
   }
 
-  /**
-   * Whether the list has no room for another problem; then counts the problem.
-   */
+  /** Counts a problem and returns true if the list has no room for it. */
   isFull(tally: Tally): boolean {
     const hasRoom = this.list.length < DETAIL_LIMIT ||
       tally.listed < LISTED_OF_EACH;

@@ -16,19 +16,19 @@ function adviceOn(
   const written = name.toLowerCase().replace(/[-_]/g, "");
   if (known.includes("compare_at_price") && OF_A_SALE.test(written)) {
     return `; a sale has no dates: when it begins, send the lower price as ` +
-      `${show("price")} and the former one as ${show("compare_at_price")}.`;
+      `${show("price")} and the former price as ${show("compare_at_price")}.`;
   }
   if (known.includes("parent_sku") && /^variants?$/.test(written)) {
-    return "; send each variant as a product of its own, all with the same " +
+    return "; send each variant as a separate product, all with the same " +
       `${show("parent_sku")}.`;
   }
   return null;
 }
 
 /**
- * The name that was probably meant; otherwise how to send the value as an
- * attribute of the product, or all known names. `andNeeded` is appended if a
- * field was meant.
+ * The end of a message about an unknown name: the name that was probably meant,
+ * otherwise how to send the value as an attribute of the product, or all known
+ * names. `andNeeded` is appended if a field was meant.
  */
 export function suggestion(
   name: string,
@@ -38,13 +38,13 @@ export function suggestion(
 ): string {
   const advice = adviceOn(name, known, show);
   if (advice !== null) return advice;
-  const called = fieldCalled(name);
-  if (called !== null && known.includes(called)) {
-    return isList(called)
-      ? `; write ${list(called, LISTS[called].item)}.`
-      : `; it is called ${show(called)}${andNeeded(called)}.`;
+  const usualName = fieldCalled(name);
+  if (usualName !== null && known.includes(usualName)) {
+    return isList(usualName)
+      ? `; write ${list(usualName, LISTS[usualName].item)}.`
+      : `; it is usualName ${show(usualName)}${andNeeded(usualName)}.`;
   }
-  if (known.length === 0) return ": nothing may stand here.";
+  if (known.length === 0) return ": nothing is allowed here.";
   if (known.length === 1) return `; the known name is ${show(known[0])}.`;
   const nearest = nearestName(name.toLowerCase(), known);
   if (isNear(name.toLowerCase(), nearest)) {

@@ -39,7 +39,7 @@ const XML: DocumentSyntax = {
     `<attributes><attribute name="${name}">…</attribute></attributes>`,
   unit: (field, name, example) => `<${field} ${name}="${example}">`,
   inRoot: "product",
-  noProduct: "<products> holds no <product>; send at least one.",
+  noProduct: "<products> has no <product>; send at least one.",
 };
 
 const JSON: DocumentSyntax = {
@@ -49,9 +49,9 @@ const JSON: DocumentSyntax = {
   show: (name) => `"${name}"`,
   list: (name) => `"${name}": […]`,
   property: (name) => `"attributes": [{"name": "${name}", "value": "…"}]`,
-  unit: (_, name, example) => `"${name}": "${example}" beside it`,
+  unit: (_, name, example) => `"${name}": "${example}" next to it`,
   inRoot: "products",
-  noProduct: '"products" holds no product; send at least one.',
+  noProduct: '"products" has no product; send at least one.',
 };
 
 export const SYNTAX: Readonly<Record<DocumentForm, DocumentSyntax>> = {

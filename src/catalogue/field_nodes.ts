@@ -1,4 +1,4 @@
-/** The elements of a product's fields, as documents and answers have them. */
+/** The elements of a product's fields in documents and answers. */
 import {
   type ListField,
   type ProductFields,
@@ -64,7 +64,9 @@ export function scalarNodes(
   return node;
 }
 
-/** An empty list has no element in XML, and is an empty array in JSON. */
+/**
+ * The element of a list: none in XML for an empty list, an empty array in JSON.
+ */
 export function listNode(
   name: string,
   items: (string | XmlNode)[],

@@ -6,9 +6,9 @@ const NOT_SPACE = /[^ \t\n\r]/;
 
 /**
  * Collects a text that arrives in pieces. Keeps up to `LONGEST_TEXT` code units
- * of the leading white space, and as many of the text after it. Of the rest it
- * keeps one character that is not white space, if there is one, so that a text
- * that is too long is still too long after trimming.
+ * of the leading white space, and as many of the text after it. Of the
+ * remaining text, it keeps one character that is not white space, so that a
+ * text that is too long is still too long after trimming.
  */
 export class FieldText {
   readonly #text = new TextBuilder();

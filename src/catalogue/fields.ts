@@ -1,11 +1,10 @@
 /**
- * The fields of a product: one entry each, but for the sale, which has parts. A
- * new field is an entry here, a
- * column of `products` in `database/schema.ts` with its migration
- * (`migrations.ts`), and its other names in spreadsheets
- * (`web/import/columns/headers.ts`). The reader of uploads, the statements, the
- * schemas, the answers, the attribute update, the documentation and the page's
- * form follow from these two tables.
+ * The fields of a product: one entry each, except the sale, which has its own
+ * elements. A new field is an entry here, a column of `products` in
+ * `database/schema.ts` with its migration (`migrations.ts`), and its other
+ * names in spreadsheets (`web/import/columns/headers.ts`). The reader of
+ * uploads, the statements, the schemas, the answers, the attribute update, the
+ * documentation and the page's form follow from these two tables.
  */
 import {
   type Form,
@@ -68,7 +67,7 @@ export interface UnitRule {
   form: UnitForm;
   /** The unit that the message about a missing unit shows. */
   example: string;
-  /** Its description in the documentation. */
+  /** The description of the unit in the documentation. */
   about: string;
   /** The column of the unit; none if the unit is always the same. */
   column?: StoredUnit;
@@ -101,7 +100,7 @@ export interface FieldRule<V extends string | number | null>
   /** Whether `PUT …/attribute/:attribute/:value` may change it. */
   attribute: boolean;
   group: UpdateGroup;
-  /** The text is kept as sent, not trimmed. */
+  /** The text is stored as sent, not trimmed. */
   verbatim?: true;
   unit?: UnitRule;
   /**
@@ -109,7 +108,8 @@ export interface FieldRule<V extends string | number | null>
    */
   expectable?: true;
   /**
-   * A document may change it by a difference, in the XML attribute `CHANGE`.
+   * A document may change the value by a difference, in the XML attribute
+   * `CHANGE`.
    */
   difference?: ValueRule<number>;
   /** The value is the name of a contact of the seller; see `contact.ts`. */
@@ -133,8 +133,8 @@ interface Place {
 }
 
 /**
- * A field that every product has; `initial` is its placeholder until it is
- * sent.
+ * A field that every product has; `initial` is the value until the seller sends
+ * one.
  */
 function mandatory<T extends string | number>(
   rule: ValueRule<T>,
@@ -194,7 +194,7 @@ function difference(max: number): ValueRule<number> {
   return { read: (text) => read(isPlus(text) ? text.slice(1) : text), form };
 }
 
-const MOST_PIECES = 10_000_000;
+const QUANTITY_MAX = 10_000_000;
 
 const SKU: ValueRule<string> = { ...line(SKU_MAX), read: readSku };
 const PRICE: ValueRule<string> = {
@@ -263,11 +263,11 @@ export const SCALARS = {
     label: "VAT rate",
     synonyms: ["vat", "tax", "taxrate"],
   }),
-  quantity: optional(integer(MOST_PIECES), {
+  quantity: optional(integer(QUANTITY_MAX), {
     group: "stock",
     label: "Quantity",
     expectable: true,
-    difference: difference(MOST_PIECES),
+    difference: difference(QUANTITY_MAX),
     synonyms: ["stock", "qty", "inventory", "stocklevel", "stockquantity"],
   }),
   availability: mandatory(word(AVAILABILITIES), "in_stock", {
@@ -356,8 +356,8 @@ export const ATTRIBUTE_NAMES = SCALAR_NAMES
   .filter((field) => SCALAR_RULES[field].attribute);
 
 /**
- * A lower price between two times; see `sale.ts`. It is a field of its own kind:
- * its element has parts.
+ * A lower price between two times; see `sale.ts`. No other field has elements
+ * like a sale.
  */
 export interface Sale {
   /** In the currency of the product's price. */
@@ -461,7 +461,7 @@ export const READ_ONLY_ATTRIBUTES: Readonly<
 };
 
 /**
- * JSON names, other than `TEXT_NAME`, of texts that stand beside XML
+ * JSON names, other than `TEXT_NAME`, of the texts of elements with XML
  * attributes.
  */
 export const TEXT_NAMES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /**
- * What a dry run stores of each product before the change: the values to
+ * The former version of each product that a dry run stores: the values to
  * compare with the document, and a hash of all values, which shows whether the
  * product changed after the check.
  */
@@ -77,7 +77,7 @@ export interface Checked {
 
 const NOTHING: Checked = { former: null, similar: null };
 
-/** JSON; a few characters for a new product. */
+/** The findings as JSON: a few characters for a new product. */
 export function packChecked(products: readonly Checked[]): string {
   return JSON.stringify(
     products.map(({ former, similar }) =>

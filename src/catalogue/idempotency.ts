@@ -88,8 +88,9 @@ export async function withReservedKey<T>(
   { key }: KeyedRequest,
   work: (used: FoundKey | null) => Promise<T>,
 ): Promise<T> {
-  // Other processes do not know the keys in progress here. If two use a key at
-  // once, the second to write finds it used.
+  // Other processes do not know the keys in progress in this process. If two
+  // processes use a key at the same time, the second write finds that the key
+  // is used.
   const name = `${seller.id} ${key}`;
   if (keysInProgress.has(name)) {
     throw new ServiceError(
@@ -111,8 +112,8 @@ export async function withReservedKey<T>(
 }
 
 /**
- * The request for which another process used the key since this one began; null
- * if none did. Throws 422 if it is a different request.
+ * The request for which another process used the key after this request began;
+ * null if there is none. Throws 422 if it is a different request.
  */
 export async function findKeyUse(
   tx: Tx,

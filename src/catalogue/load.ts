@@ -1,8 +1,8 @@
 /**
- * Reads the data that a plan depends on; in a write, locks it first. All writes
- * lock in one order (see `Db.write`), so that no two of them wait for each
- * other: uploads with the same first SKU, the seller, images, products, the
- * quota.
+ * Reads the data that a plan depends on; in a write, locks the data first. All
+ * writes lock in one order (see `Db.write`), so that no two writes wait for
+ * each other: uploads with the same first SKU, the seller, images, products,
+ * the quota.
  */
 import type { Sql, Tx } from "../database/db.ts";
 import { type LockedImages, lockOrCreateImages } from "../images/requests.ts";
@@ -54,7 +54,7 @@ export interface PlanData extends SellerState {
   categories: CategoryList | null;
   /** The time of the plan, in Unix milliseconds. */
   now: number;
-  /** Null if the document names none. */
+  /** Null if the document names no contact. */
   contacts: KnownContacts | null;
 }
 
@@ -71,7 +71,7 @@ export async function loadForPlan(
     contactsNamed(sql, wanted),
     findProducts(sql, seller.no, wanted),
   ]);
-  const ruled = await ruledBy(sql, services, { sellerState, wanted, found });
+  const ruled = await loadRuled(sql, services, { sellerState, wanted, found });
   const now = services.deps.clock.now();
   return { ...sellerState, quota, contacts, ...ruled, now };
 }
@@ -86,7 +86,7 @@ async function contactsNamed(
 }
 
 /** Reads the products with the columns that category rules need. */
-async function ruledBy(
+async function loadRuled(
   sql: Sql,
   { categories, deps }: LoadServices,
   { sellerState: { categoriesVersion }, wanted, found }: {
@@ -117,8 +117,8 @@ async function ruledBy(
 export type ReadOnce = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**
- * Like `loadForPlan`, with one read for every few products, so for any number
- * of products.
+ * Like `loadForPlan`, for any number of products: each read loads a few of
+ * them.
  */
 export async function loadInSteps(
   read: ReadOnce,
@@ -134,7 +134,7 @@ export async function loadInSteps(
     const wanted = { ...none, categories: categories && [], ...some };
     const ruled = await read(async (sql) => {
       const found = await findProducts(sql, request.seller.no, wanted);
-      return await ruledBy(sql, services, {
+      return await loadRuled(sql, services, {
         sellerState: loaded,
         wanted,
         found,
@@ -146,11 +146,11 @@ export async function loadInSteps(
   };
   for (const some of portionsOf(ids)) await find({ ids: some });
   for (const some of portionsOf(skus)) await find({ skus: some });
-  return { ...loaded, byId, bySku, categories: together(lists) };
+  return { ...loaded, byId, bySku, categories: mergedCategories(lists) };
 }
 
 /** The categories of all products; null if rules are not checked. */
-function together(lists: readonly CategoryList[]): CategoryList | null {
+function mergedCategories(lists: readonly CategoryList[]): CategoryList | null {
   if (lists.length < 2) return lists[0] ?? null;
   return {
     ...lists[0],
@@ -189,7 +189,10 @@ export interface LockedPlanData extends PlanData {
   used: FoundKey | null;
 }
 
-/** Sends all statements before it waits for the first result. */
+/**
+ * Locks and reads the data; sends all statements before it waits for the first
+ * result.
+ */
 export async function loadLocked(
   tx: Tx,
   services: LoadServices,
@@ -211,7 +214,7 @@ export async function loadLocked(
       findProducts(tx, seller.no, wanted),
     ],
   );
-  const ruled = await ruledBy(tx, services, { sellerState, wanted, found });
+  const ruled = await loadRuled(tx, services, { sellerState, wanted, found });
   const now = tx.now();
   const locked = {
     ...sellerState,

@@ -1,9 +1,9 @@
 /**
  * The results of an upload in their stored form: JSON of `[letters and ids,
- * SKUs, { index: image ordinals }]`. Every upload stores them, even one that
- * changes nothing, so their size decides how fast the database grows. In this
- * form an unchanged product takes 26 characters and its SKU, less than in any
- * uncompressed document.
+ * SKUs, { index: image ordinals }]`. Every upload stores its results, even if
+ * it changes nothing, so their size decides how fast the database grows. In
+ * this form, an unchanged product takes 26 characters and its SKU, less than in
+ * any uncompressed document.
  */
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import type { ProductResult, TransactionResult } from "./transaction.ts";
@@ -30,7 +30,7 @@ const NO_ID = "A".repeat(SHORT_ID);
 
 type Packed = [string, (string | null)[], Record<string, number[]>];
 
-/** Ids must be UUIDs in lower case. */
+/** Packs results, whose ids must be UUIDs in lower case. */
 export function packResults(results: readonly TransactionResult[]): string {
   const images: Record<string, number[]> = {};
   for (const [index, result] of results.entries()) {
@@ -80,9 +80,9 @@ export class PackedResults {
 }
 
 /**
- * Encodes all ids together, which takes a quarter of the time. Two more bytes
- * are added to each id, so that it gets 24 characters: base64 turns three bytes
- * into four.
+ * Encodes all ids in one call, which takes a quarter of the time. Base64 turns
+ * three bytes into four characters, so each id is padded with two bytes and
+ * takes 24 characters.
  */
 function shortIds(ids: readonly string[]): string[] {
   const hex = ids.map((id) => `${id}0000`).join("").replaceAll("-", "");

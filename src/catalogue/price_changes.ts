@@ -5,9 +5,9 @@
  * compared.
  *
  * The product row keeps the former prices that are or may become the lowest
- * one, so that neither reads nor changes need older rows. It also keeps its
- * newest changes, which together move to one row of `price_changes`: with a row
- * for each change, the row took a sixth of the time of a change.
+ * price, so that neither reads nor changes need older rows. It also keeps its
+ * newest changes, which move together to one row of `price_changes`: a row for
+ * each change took a sixth of the time of a change.
  */
 import type { Config } from "../config.ts";
 import { insertInto, type Sql, type Tx } from "../database/db.ts";
@@ -20,13 +20,16 @@ export const LOWEST_PRICE_DAYS = 30;
 
 /** The former prices that a product keeps. */
 export interface FormerPrices {
-  /** The `changed_at` of its newest row in `price_changes`; null: none. */
+  /**
+   * The `changed_at` of the product's newest row in `price_changes`; null:
+   * none.
+   */
   price_row: number | null;
   /**
-   * Its newest changes: a line with the price and currency before them, then a
-   * line for each, in order, with the time, the price, the currency and who
-   * made it; and "@" with the key, if it differs from the key of the line
-   * before. null: none.
+   * The product's newest changes: a line with the price and currency before
+   * them, then a line for each change, in order: the time, the price, the
+   * currency and who made the change; and "@" with the key, if it differs from
+   * the key of the previous line. null: none.
    */
   recent_prices: string | null;
   /**
@@ -34,20 +37,21 @@ export interface FormerPrices {
    * end; ordered by end. A price is left out if a later price of its currency
    * was not higher, so the first line of a currency is its lowest price. A
    * price is also left out if a lower price ended on the same day; the lower
-   * one then counts until the last price of that day ended. null if there was
-   * none.
+   * price then counts until the end of the last price of that day. null if
+   * there was none.
    */
   former_prices: string | null;
   /**
-   * The time of the next step of its sale, which is not yet among these changes;
-   * null: none. See `sale.ts`.
+   * The time of the next step of the product's sale, which is not yet among
+   * these changes; null: none. See `sale.ts`.
    */
   sale_at: number | null;
 }
 
 /**
- * The longest text, enough for the days of four currencies. Beyond it, prices
- * that ended first are dropped, so that a change reads a bounded text.
+ * The length of the longest text, which is enough for the days of four
+ * currencies. In a longer text, the prices that ended first are dropped, so
+ * that a change reads a bounded text.
  */
 const MOST_LENGTH = 4 * LOWEST_PRICE_DAYS *
   "SEK 9999999999.9999 1774000000000\n".length;
@@ -76,8 +80,8 @@ export interface PriceChange {
 }
 
 /**
- * The lowest price before the current one, in the same currency; null if there
- * is none.
+ * The lowest price before the current price, in the same currency; null if
+ * there is none.
  */
 export function lowestPrice(
   { former_prices, currency }:
@@ -98,10 +102,11 @@ export function lowestPrice(
 export interface PriceRow {
   product_id: string;
   /**
-   * The time of the first change after those in the row; it identifies the row.
+   * The time of the first change after the changes in the row; it identifies
+   * the row.
    */
   changed_at: number;
-  /** The `changed_at` of the row with the changes before; null: none. */
+  /** The `changed_at` of the row with the previous changes; null: none. */
   former_at: number | null;
   /** See `recent_prices`. */
   changes: string;
@@ -123,7 +128,9 @@ export interface ChangedBy {
 }
 
 export interface ChangeOptions {
-  /** Keep all changes in the product row, which is not stored. */
+  /**
+   * Whether all changes stay in the product row, because the row is not stored.
+   */
   inRow?: boolean;
 }
 
@@ -179,8 +186,8 @@ function withFormerPrice(
 ): string {
   const lines = former_prices ?? "";
   let ended: FormerPrice = { currency, price, until: at };
-  // Prices that are not below the ended one are the last lines: if one line is
-  // below, all lines before it are.
+  // Prices that are not below the ended price are the last lines: if the price
+  // of a line is below it, so are the prices of all lines before.
   let others = "";
   let end = lines.length;
   while (end > 0) {
@@ -236,7 +243,8 @@ function writeLine({ currency, price, until }: FormerPrice): string {
 /** The former price in the line at `start`, and the end of the line. */
 function readLine(lines: string, start: number): FormerPrice & { end: number } {
   const newline = lines.indexOf("\n", start);
-  // Damaged text has no end of line; without an end, a reader would never stop.
+  // A damaged text may lack the end of a line; the end of the text then ends
+  // the line, so that the reader stops.
   const end = newline < 0 ? lines.length : newline;
   const priceAt = lines.indexOf(" ", start) + 1;
   const untilAt = lines.indexOf(" ", priceAt) + 1;
@@ -321,8 +329,8 @@ interface ReadRow {
 }
 
 /**
- * Changes of a product after `since`, from `place` on towards older ones, the
- * newest first; and the place where they continue, null at the end.
+ * Changes of a product after `since`, from `place` back in time, the newest
+ * first; and the place where they continue, null at the end.
  */
 export async function listPriceChanges(
   sql: Sql,

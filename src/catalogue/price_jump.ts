@@ -1,7 +1,8 @@
 /**
- * The seller's limit `price_jump`, a percentage: a price that changes by more,
- * such as 1.29 instead of 129, is refused unless the expected price is sent
- * with it. An undo and a price in another currency are not compared.
+ * The seller's limit `price_jump`, a percentage. A price that changes by more,
+ * such as from 129 to 1.29, is refused unless the expected price is sent with
+ * it. Undos are not limited, and prices in different currencies are not
+ * compared.
  */
 import type { FieldProblem } from "../lib/errors.ts";
 import { PRICE_DIGITS } from "../lib/values.ts";
@@ -10,8 +11,8 @@ import { EXPECTED, type ProductFields } from "./fields.ts";
 type Price = Pick<ProductFields, "price" | "currency">;
 
 /**
- * The problem of a price that changes by more than `percent` of the present
- * one; null if there is none. `percent` is null if every change is allowed.
+ * The problem of a price that changes by more than `percent`; null if there is
+ * none. `percent` is null if every change is allowed.
  */
 export function priceJumpProblem(
   before: Price,
@@ -28,7 +29,7 @@ export function priceJumpProblem(
   const message =
     `would ${verb} from ${before.price} to ${price} ${currency}, by more ` +
     `than ${percent} percent; correct it, or send it again with ` +
-    `${EXPECTED} ${before.price} if it is right.`;
+    `${EXPECTED} ${before.price} if it is correct.`;
   return { field: "price", code: "price_jump", message };
 }
 

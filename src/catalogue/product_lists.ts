@@ -66,16 +66,17 @@ export const NO_FILTER: ProductFilter = {
 
 /**
  * The most products whose GTINs one read compares, in two milliseconds. GTINs
- * have no index: they are in no order, so each product of an upload would
- * change another page of the index, which took a sixth of the upload's time.
+ * have no index: each product of an upload would change a different page of the
+ * index, which took a sixth of the upload's time.
  */
 export const GTIN_ROWS = 5_000;
 
 /**
  * The seller's products after `after` that match the filter, in the order of an
- * index; changes of products do not affect the order of creation. With a filter
- * the list ends after `SCAN_ROWS` rows, with a GTIN after `GTIN_ROWS` rows, so it
- * may contain few products or none although more follow.
+ * index; a change of a product does not affect its place in the order of
+ * creation. With a filter the list ends after `SCAN_ROWS` rows, with a GTIN
+ * after `GTIN_ROWS` rows, so it may contain few products or none although more
+ * follow.
  */
 export async function listProducts(
   sql: Sql,
@@ -98,7 +99,7 @@ export async function listProducts(
   return { found: products, ...page };
 }
 
-/** The products with these ids that are there, in this order. */
+/** The stored products with these ids, in this order. */
 export async function productsInOrder(
   sql: Sql,
   sellerNo: number,
@@ -117,8 +118,9 @@ export interface IndexOrder {
 }
 
 /**
- * The value of the index at the last of the `rows` products after `after` (null:
- * from the start) that one read examines; null if the list ends before.
+ * The value of the index at the last product that one read examines: the
+ * product number `rows` after `after` (null: from the start); null if the list
+ * ends before.
  */
 export async function endAfter(
   sql: Sql,
@@ -142,7 +144,7 @@ function isEmpty(filter: Partial<ProductFilter>): boolean {
   return Object.values(filter).every((wanted) => wanted === null);
 }
 
-/** The value of the index at the product at a position from 1 on. */
+/** The value of the index at the product at a position, which counts from 1. */
 async function valueAt(
   sql: Sql,
   sellerNo: number,
@@ -320,7 +322,7 @@ export interface Tombstone {
 
 /** A product that changed or was deleted. */
 export type ProductEvent = (OwnedProduct | { tombstone: Tombstone }) & {
-  /** Its position. */
+  /** The position of the event. */
   cursor: ChangeCursor;
 };
 
@@ -409,8 +411,8 @@ interface ImageRow {
 }
 
 /**
- * The states of the images of a seller's products, by URL. `publicUrl` is where
- * the service serves those that the seller has uploaded.
+ * The states of the images of a seller's products, by URL. `publicUrl` is the
+ * address at which the service serves uploaded images.
  */
 export async function shownImages(
   sql: Sql,
@@ -436,8 +438,8 @@ export async function shownImages(
 }
 
 /**
- * A copy is shown until a newer one replaces it, even if downloads fail
- * meanwhile.
+ * The state of an image as it is shown: a copy is shown until a newer copy
+ * replaces it, even if downloads fail meanwhile.
  */
 function toShownImage(row: ImageRow, publicUrl: string): ShownImage {
   const { state, sha256, type, width, height } = row;

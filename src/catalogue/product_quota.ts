@@ -8,18 +8,15 @@ import type { Tx } from "../database/db.ts";
 import type { Quota } from "../sellers/usage_rows.ts";
 import { PRODUCTS_LIMIT } from "./fields.ts";
 
-/**
- * A quota whose rest is less than the products of this many uploads has little
- * room.
- */
-const NEAR = 64 * PRODUCTS_LIMIT;
+/** A quota has little room if fewer products than this are left. */
+const LITTLE_ROOM = 64 * PRODUCTS_LIMIT;
 
 /** Whether uploads with new products must run one after the other. */
 export function hasLittleRoom(
   { limit, used }: Quota,
   created: number,
 ): boolean {
-  return created > 0 && used + created + NEAR > limit;
+  return created > 0 && used + created + LITTLE_ROOM > limit;
 }
 
 /** Waits for the seller's other uploads with new products. */
@@ -29,7 +26,7 @@ export function lockProductQuota(tx: Tx, sellerNo: number): Promise<void> {
 
 /**
  * Returns a problem for each of these new products if there are too many; with
- * `fill`, only for those beyond the quota.
+ * `fill`, only for the products beyond the quota.
  */
 export function quotaProblems(
   { limit, used }: Quota,
@@ -45,7 +42,7 @@ export function quotaProblems(
     field: "sku",
     code: "quota_exceeded",
     message: `The product would be new. You have ${used} products, this ` +
-      `upload has ${created.length} new ones, and your limit is ${limit}; ` +
+      `upload has ${created.length} new products, and your limit is ${limit}; ` +
       "ask the operator for a higher one.",
   }));
 }

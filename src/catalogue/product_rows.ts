@@ -101,9 +101,9 @@ export function withFormer(groups: Groups | null): Groups | null {
 
 /**
  * Waits for other uploads of the same products, which have the same first SKU,
- * before any row is locked. Without this, uploads would wait at a row. But a
- * SELECT that has waited for a row then looks up the current version of each
- * row it found before, which took half of the CPU time of eight concurrent
+ * before any row is locked. Otherwise uploads would wait for a row, and a
+ * SELECT that has waited for a row looks up the current version of each row
+ * that it found before. That took half of the CPU time of eight concurrent
  * uploads.
  */
 export async function waitForSkus(
@@ -151,7 +151,9 @@ export async function findProducts(
   return rows.map(toProduct);
 }
 
-/** More names than an upload can have. */
+/**
+ * More names than this are looked up in several reads; no upload has as many.
+ */
 const MANY = 2 * PRODUCTS_LIMIT;
 
 /**
@@ -211,8 +213,8 @@ function lookupOf(
 
 /**
  * Looks up the products of `n` SKUs one after the other. With outdated
- * statistics PostgreSQL assumes that a growing seller has few products, and
- * would otherwise read all of them.
+ * statistics, PostgreSQL assumes that a growing seller has few products, and
+ * otherwise reads all of them.
  */
 function oneByOne(n: number, lock: string, select = SELECT): string {
   const keys = Array.from({ length: n }, (_, i) => `($${i + 2}::text)`);
@@ -238,8 +240,8 @@ function lookup(columns: readonly Column[]): Lookup {
 const WHOLE_PRODUCT = lookup(COLUMNS);
 
 /**
- * The product with this SKU, otherwise the one with this id; null if there is
- * none.
+ * The product with this SKU, otherwise the product with this id; null if there
+ * is none.
  */
 export function findBySkuOrId(
   sql: Sql,
@@ -271,7 +273,10 @@ export function lockGroup(
   return lockOne(tx, COLUMNS_OF_GROUP[group], sellerNo, skuOrId);
 }
 
-/** Reads twice, because the SKU may have moved to another product meanwhile. */
+/**
+ * Locks the product, then reads again, because the SKU may have moved to
+ * another product meanwhile.
+ */
 async function lockOne(
   tx: Tx,
   by: Lookup,
@@ -433,7 +438,7 @@ async function deleteProducts(
   );
 }
 
-/** How many products' new values are in memory at the same time. */
+/** The number of products whose new values are in memory at the same time. */
 const UPDATED_AT_ONCE = 256;
 
 async function updateProducts(
@@ -575,7 +580,7 @@ function groupColumns(groups: Groups): Column[] {
 /** The statement that writes certain groups. */
 interface Update {
   columns: readonly ContentColumn[];
-  /** Whether it also writes `PRICE_COLUMNS`. */
+  /** Whether the statement also writes `PRICE_COLUMNS`. */
   priced: boolean;
   sql: string;
 }

@@ -69,7 +69,7 @@ export type ProductRow =
 /** The values of `CONTENT`, in its order, as in a row. */
 export type Values = readonly Param[];
 
-/** Parses a JSON list. Most lists are empty, which needs no parser. */
+/** Parses a JSON list. Most lists are empty and need no parser. */
 export function parseJsonList(json: string): unknown[] {
   return json === "[]" ? [] : JSON.parse(json);
 }
@@ -126,8 +126,8 @@ export function differences(one: ProductFields, other: ProductFields): number {
 export const NO_VALUES: Values = columnValues(INITIAL);
 
 /**
- * Has every property from the start: V8 turns an object whose properties are
- * added one by one into a hash table, which is several times slower.
+ * A product with every property: V8 turns an object whose properties are added
+ * one by one into a hash table, which is several times slower.
  */
 const BLANK: Product = templateOf({
   ...INITIAL,

@@ -15,7 +15,7 @@ import { saleState } from "./sale.ts";
 import type { Owner, Tombstone } from "./product_lists.ts";
 import { isoTime, type XmlNode } from "../xml/encode.ts";
 
-/** What a product refers to, and when it is shown. */
+/** The images and contacts of products, and the time of the answer. */
 export interface Shown {
   /** The state of each image by URL. */
   images: ReadonlyMap<string, ShownImage>;
@@ -29,8 +29,8 @@ export interface Shown {
 }
 
 /**
- * A `<product>` with the fields that have a value, as it is at `now`; `owner`,
- * if given, is named in it.
+ * A `<product>` with the fields that have a value at `now`, and the name of its
+ * `owner`, if given.
  */
 export function productNode(
   product: Product,

@@ -1,7 +1,7 @@
 /**
- * A seller's products in an order that no index has. For each page all products
- * are examined: an index would change at a random place with each product of an
- * upload, which takes a sixth of its time (see `GTIN_ROWS`).
+ * A seller's products in an order without an index. For each page, all products
+ * are examined: each product of an upload would change an index at a random
+ * place, which takes a sixth of the upload's time (see `GTIN_ROWS`).
  */
 import { SCAN_ROWS } from "../database/scan.ts";
 import type { Sql } from "../database/db.ts";
@@ -21,12 +21,12 @@ export interface Rank {
   descending: boolean;
 }
 
-/** The most products of a seller that are put in such an order. */
+/** The most products of a seller that can be ordered without an index. */
 export const RANKED_PRODUCTS = 20_000;
 
-/** A place in such an order; its product may have changed since. */
+/** A place in an order without an index; its product may have changed since. */
 export interface RankedPlace {
-  /** Null: the product has no value, and is behind those that have one. */
+  /** Null: the product has no value; such products come last. */
   value: string | number | null;
   id: string;
 }
@@ -59,10 +59,12 @@ export class Ranking {
   readonly #limit: number;
   #places: RankedPlace[] = [];
   #examined = 0;
-  /** The id behind which the next step begins; null: there is none. */
+  /**
+   * The id after which the next step begins; null: there is no further step.
+   */
   #from: string | null = null;
 
-  /** The first `limit` products behind `after`; null: from the start. */
+  /** Finds the first `limit` products after `after`; null: from the start. */
   constructor(
     sellerNo: number,
     filter: ProductFilter,
@@ -113,16 +115,16 @@ export class Ranking {
       column,
     );
     this.#add(rows.map((row) => ({ value: row[column], id: row.id })));
-    // Of a GTIN alone, the rows of a step may end before its span.
-    const isCut = rows.length === SCAN_ROWS;
-    this.#examined += isCut || filter.gtin === null ? SCAN_ROWS : GTIN_ROWS;
-    this.#from = isCut ? rows[rows.length - 1].id : end;
+    // If the filter is only a GTIN, the rows of a step may end before its span.
+    const isTruncated = rows.length === SCAN_ROWS;
+    this.#examined += isTruncated || filter.gtin === null ? SCAN_ROWS : GTIN_ROWS;
+    this.#from = isTruncated ? rows[rows.length - 1].id : end;
   }
 
   #add(found: readonly RankedPlace[]): void {
     const compare = comparePlaces(this.#rank);
     const after = this.#after;
-    // Skips places after the last one of the page so far; most are.
+    // Skips places after the last place of the page so far, as most are.
     const last = this.#places[this.#limit - 1];
     const better = found.filter((place) =>
       (after === null || compare(place, after) > 0) &&

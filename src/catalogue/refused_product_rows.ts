@@ -15,8 +15,8 @@ const LEAST_KEPT_BYTES = 4 * 1_024;
 const OF = ["seller_no", "transaction_id"];
 
 /**
- * Stores the products that an upload refused. Deletes the seller's oldest such
- * records while all of them together have more than `limit` bytes.
+ * Stores the products that an upload refused. Deletes the seller's oldest
+ * records of this kind while all of them together have more than `limit` bytes.
  */
 export async function insertRefusedProducts(
   tx: Tx,
@@ -91,7 +91,10 @@ export async function refusedProductsBytes(
   return row?.bytes ?? null;
 }
 
-/** One piece of that document, by its index; null after the last one. */
+/**
+ * A piece of an upload's document of refused products, by its index; null after
+ * the last piece.
+ */
 export async function refusedProductsPiece(
   sql: Sql,
   { sellerNo, transactionId }: TransactionKey,

@@ -118,7 +118,8 @@ export class SentDocument {
 const encoder = new TextEncoder();
 
 /**
- * The text before the root of such a document, and the text after its products.
+ * The text before the root of a document of refused products, and the text
+ * after its products.
  */
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 export const END = "\n</products>\n";

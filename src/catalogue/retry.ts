@@ -5,9 +5,9 @@ import type { Services } from "../services.ts";
 import { readTransaction } from "./transaction_rows.ts";
 
 /**
- * Returns how many image references are tried again. `importId` is the import
- * to which the transaction belongs. Without it, throws 404 for an unknown
- * transaction.
+ * Tries the failed images of a transaction again; returns how many image
+ * references are tried. `importId` is the import to which the transaction
+ * belongs; if it is null, throws 404 for an unknown transaction.
  */
 export function retryUpload(
   { db, deps, signals }: Pick<Services, "db" | "deps" | "signals">,

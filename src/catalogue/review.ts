@@ -76,8 +76,8 @@ export interface Review extends Reason {
   /** When the reviewed version was created. */
   changedAt: number;
   /**
-   * The fields as last approved, or as before the policy; null if they have not
-   * changed since.
+   * The fields at the last approval, or before the policy began; null if they
+   * have not changed since.
    */
   former: ReviewedFields | null;
   /**
@@ -198,14 +198,17 @@ function pendingReview(former: Review | null | undefined, now: number): Review {
   return { state: "pending", at: now, changedAt, ...NO_REASON, former: null };
 }
 
-/** Later than the former version even if the clock went back. */
+/**
+ * The time of a change: later than the former version, even if the clock was
+ * set back.
+ */
 function changedAfter({ changedAt }: Review, now: number): number {
   return Math.max(now, changedAt + 1);
 }
 
 /**
- * Whether a change concerns the reviewer. A change of price or stock does only
- * if the rejection was about that field.
+ * Whether a change concerns the reviewer. A change of price or stock concerns
+ * the reviewer only if the rejection was about that field.
  */
 function isCorrected(
   before: ProductFields,

@@ -1,4 +1,4 @@
-/** The columns of products that hold their reviews. */
+/** The columns of products with their reviews. */
 import type { Product, ProductContent } from "./product.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import {

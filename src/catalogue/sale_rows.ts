@@ -1,6 +1,6 @@
 /**
- * Products whose sale has a step that is due: finding them, and recording the
- * step in their rows, which makes it a change in the feed.
+ * Finds products whose sale has a step that is due, and records the step in
+ * their rows, so that the step is a change in the feed.
  */
 import {
   type Change,
@@ -71,9 +71,9 @@ const RECORD = `UPDATE products SET change_no = ?, updated_at = ?, ${
 } WHERE seller_no = ? AND id = ?`;
 
 /**
- * The most products of one write. Other writes wait some milliseconds until it
- * ends. Smaller writes would take longer in all, because each ends with a flush
- * to disk.
+ * The most products of one write. Other writes wait some milliseconds for this
+ * write. Smaller writes would take longer in all, because each ends with a
+ * flush to disk.
  */
 export const STEPS_AT_ONCE = 250;
 

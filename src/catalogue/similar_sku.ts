@@ -7,8 +7,8 @@ export function visibleSku(sku: string): string {
 }
 
 /**
- * Equal for SKUs that differ only in what `visibleSku` ignores, or in leading
- * zeros.
+ * A key that is equal for SKUs that differ only in capitals, invisible
+ * characters or leading zeros.
  */
 export function similarKey(sku: string): string {
   return visibleSku(sku).replace(/^0+(?=\d)/, "");

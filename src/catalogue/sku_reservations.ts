@@ -1,4 +1,4 @@
-/** Records which row of a document uses which SKU and which stored product. */
+/** Records the SKU and the stored product that each row of a document uses. */
 import { type Detail, fieldDetail } from "../lib/errors.ts";
 import { quote } from "../lib/values.ts";
 import { type DecodedProduct, lineOfField } from "./decoded_product.ts";
@@ -25,7 +25,7 @@ export class SkuReservations {
   readonly #skus: Map<string, SkuUser>;
   readonly #targets: Map<string, SkuUser>;
   /** Ids of products that give up their SKU in this document. */
-  readonly #leaving = new Set<string>();
+  readonly #freedSkuIds = new Set<string>();
 
   constructor(
     stored: Stored,
@@ -38,7 +38,7 @@ export class SkuReservations {
     for (const { id, sku } of rows) {
       const current = id === null ? undefined : stored.byId.get(id);
       if (current && sku !== null && sku !== current.sku) {
-        this.#leaving.add(current.id);
+        this.#freedSkuIds.add(current.id);
       }
     }
   }
@@ -52,7 +52,7 @@ export class SkuReservations {
 
   /**
    * Reserves a row's SKU and product; returns a conflict with an earlier row or
-   * with a stored product's SKU. Refused rows reserve as well.
+   * with a stored product's SKU. Refused rows also reserve.
    */
   reserve(
     row: DecodedProduct,
@@ -61,34 +61,34 @@ export class SkuReservations {
     const sku = row.sku ?? current!.sku;
     const field = row.sku === null ? "id" : "sku";
     const line = lineOfField(row, field);
-    const namesake = this.#skus.get(sku);
-    const twin = current === null ? undefined : this.#targets.get(current.id);
-    if (namesake === undefined) this.#skus.set(sku, row);
-    if (twin === undefined && current !== null) {
+    const skuUser = this.#skus.get(sku);
+    const targetUser = current === null ? undefined : this.#targets.get(current.id);
+    if (skuUser === undefined) this.#skus.set(sku, row);
+    if (targetUser === undefined && current !== null) {
       this.#targets.set(current.id, row);
     }
     const clash = (code: Clash["code"], message: string) => ({
       clash: { line, field, code, message },
     });
-    if (namesake !== undefined && (row.sku !== null || twin === undefined)) {
+    if (skuUser !== undefined && (row.sku !== null || targetUser === undefined)) {
       return clash(
         "duplicate_sku",
-        `sku ${quote(sku)} is already used by product ${namesake.product} on ` +
-          `line ${namesake.line}; a document may name a SKU only once.`,
+        `sku ${quote(sku)} is already used by product ${skuUser.product} on ` +
+          `line ${skuUser.line}; a document may name a SKU only once.`,
       );
     }
-    if (twin !== undefined) {
+    if (targetUser !== undefined) {
       return clash(
         "duplicate_product",
         `This is the product with the id ${current!.id}, which is product ` +
-          `${twin.product} already, on line ${twin.line}; a SKU that becomes ` +
+          `${targetUser.product} already, on line ${targetUser.line}; a SKU that becomes ` +
           "free can be given to a new product in the next request.",
       );
     }
     if (current === null) return { takesSkuOf: null };
     const owner = this.#stored.bySku.get(sku);
     if (!owner || owner.id === current.id) return { takesSkuOf: null };
-    if (this.#leaving.has(owner.id)) return { takesSkuOf: owner.id };
+    if (this.#freedSkuIds.has(owner.id)) return { takesSkuOf: owner.id };
     return { clash: fieldDetail(skuTaken(sku, owner.id), { line }) };
   }
 }

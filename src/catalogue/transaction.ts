@@ -2,8 +2,8 @@
  * A bulk transaction: the result of each product of one upload, and the
  * progress of its images.
  *
- * `processing → completed | completed_with_errors`: final once every image has
- * settled, or at once if there is no image to fetch.
+ * `processing → completed | completed_with_errors`: the status is final once
+ * every image has settled, or at once if there is no image to fetch.
  */
 
 /** What an upload does to a product that it stores. */

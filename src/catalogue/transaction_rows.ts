@@ -61,8 +61,8 @@ type TransactionRow =
   & Record<string, number>;
 
 /**
- * Takes the seller as a parameter: a statement goes to a single section of the
- * database only if each subquery has the seller's number.
+ * The seller's number is a parameter: a statement goes to a single section of
+ * the database only if each subquery has the number.
  */
 const UNDONE_BY = `(SELECT u.id FROM transactions u
    WHERE u.seller_no = ? AND u.undoes = transactions.id) AS undone_by`;
@@ -94,8 +94,8 @@ export async function readTransaction(
 }
 
 /**
- * The transaction that undid this one, null if none did; throws 404 for an
- * unknown one.
+ * The transaction that undid this transaction; null if none did. Throws 404 for
+ * an unknown transaction.
  */
 export async function findUndoneBy(
   sql: Sql,

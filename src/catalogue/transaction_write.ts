@@ -35,7 +35,10 @@ import type { Warnings } from "./warnings.ts";
 import type { ReviewPolicy } from "../sellers/review_policy.ts";
 import { reviewChanges } from "./review_rows.ts";
 
-/** Bytes kept of a seller's refused products, as a multiple of the body limit. */
+/**
+ * The bytes of a seller's refused products that are kept, as a multiple of the
+ * body limit.
+ */
 const REFUSED_KEPT = 4;
 
 /** The effect of a transaction on one product. */
@@ -64,8 +67,8 @@ export interface TransactionWrite {
   taken: LockedImages;
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
   /**
-   * Warnings of rules that are not yet enforced; an import stores them in its
-   * own rows.
+   * Warnings of rules that do not refuse yet; an import stores them in its own
+   * rows.
    */
   warnings?: Warnings;
   undoes: string | null;
@@ -81,7 +84,7 @@ export interface TransactionWrite {
 export interface WrittenTransaction {
   transactionId: string;
   counts: ProductCounts;
-  /** How many distinct URLs there are. */
+  /** The number of distinct URLs. */
   images: number;
 }
 
@@ -177,7 +180,7 @@ function withOnly(
   });
 }
 
-/** The distinct URLs, with how often each is used, and each product's share. */
+/** The distinct URLs, how often each is used, and the URLs of each product. */
 function collectImages(
   { products, versionOf }: TransactionWrite,
 ): { distinct: RequestedImage[]; results: TransactionResult[] } {

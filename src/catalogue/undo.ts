@@ -57,7 +57,9 @@ export type UndoOutcome =
   /** The Idempotency-Key was used before, so nothing was done. */
   | { transactionId: string; repeated: true };
 
-/** What an undo with `keepChanged` would do, and which fields changed since. */
+/**
+ * The effect of an undo with `keepChanged`, and the fields that changed since.
+ */
 export interface UndoDryRun {
   counts: ProductCounts;
   details: Detail[];
@@ -65,8 +67,8 @@ export interface UndoDryRun {
 
 /**
  * Undoes a transaction. Throws a `ServiceError` without changing anything: 404
- * for an unknown transaction; 409 for one that is already undone; 422 for one
- * that is too old, or whose products were changed since.
+ * for an unknown transaction; 409 if it is already undone; 422 if it is too
+ * old, or its products were changed since.
  */
 export async function undoTransaction(
   services: Services,
@@ -99,8 +101,8 @@ async function storeUndo(
   use: KeyUse | null,
 ): Promise<UndoOutcome> {
   const { seller, transactionId, keepChanged } = undo;
-  // Looked up before anything is refused: the transaction may have been undone
-  // by the first request with the key.
+  // The key is looked up before anything is refused, because the first request
+  // with the key may have undone the transaction.
   const used = await findKeyUse(tx, seller, use);
   if (used !== null) return repeatedUndo(used);
   const refuse = (plan: UndoPlan) => {
@@ -122,8 +124,9 @@ async function storeUndo(
 type Undone = Pick<Undo, "transactionId"> & {
   seller: Seller;
   /**
-   * The undo of its import has begun, before which the age of its record was
-   * checked: it goes on although the record has become too old meanwhile.
+   * The undo of the transaction's import has begun. The age of the undo record
+   * was checked then, so the undo continues even if the record has become too
+   * old meanwhile.
    */
   hasBegun?: true;
 };
@@ -184,7 +187,10 @@ function contactsRestored({ products }: UndoPlan): Set<string> {
   return new Set(restored.map(({ id }) => id));
 }
 
-/** What an undo would do, with `keepChanged`; throws if it cannot be done. */
+/**
+ * The result of a dry run of an undo; throws if the transaction cannot be
+ * undone.
+ */
 export async function dryRunUndo(
   services: Services,
   undo: Omit<Undo, "idempotency">,
@@ -197,8 +203,8 @@ export async function dryRunUndo(
 }
 
 /**
- * What an undo would do, planned in steps with a snapshot each; throws if the
- * transaction cannot be undone.
+ * Plans an undo in steps, each with its own snapshot; throws if the transaction
+ * cannot be undone.
  */
 export async function tryUndo(
   services: Services,
@@ -254,7 +260,7 @@ async function readUndoDraft(
   if (undone_by !== null) {
     throw new ServiceError(
       "conflict",
-      `This transaction was undone by ${undone_by}; to do it again, undo that.`,
+      `This transaction was undone by ${undone_by}; to restore its changes, undo ${undone_by}.`,
     );
   }
   // A transaction that changed no product has no undo record.
@@ -264,17 +270,18 @@ async function readUndoDraft(
 }
 
 /**
- * `young`: the transaction is recent, but has no undo record, because an earlier
- * release or a setting at that time stored none.
+ * The error for a transaction without an undo record. `isRecent`: the
+ * transaction is recent, but an earlier release or a setting at that time
+ * stored no record.
  */
 export function tooOldToUndo(
   days: number,
-  young: boolean,
+  isRecent: boolean,
   field = "transaction_id",
 ): ServiceError {
   const reason = days === 0
     ? "cannot be undone: undo is disabled on this service."
-    : young
+    : isRecent
     ? "cannot be undone: no undo record was stored with it."
     : `cannot be undone any more: ${days} days have passed.`;
   const message = `${field} ${reason}`;

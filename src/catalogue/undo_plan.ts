@@ -69,14 +69,17 @@ export function* productsNamedByUndo(
   for (const step of steps) {
     ids.push(resultAt(results, step.index).id);
     for (const sku of formerSkus(step)) skus.push(sku);
-    if (step.did !== "update") isPart = false;
+    if (step.effect !== "update") isPart = false;
     else for (const { field } of step.fields) fields.add(field);
     yield;
   }
   return { ids, skus, groups: isPart ? groupsOf(fields) : null };
 }
 
-/** Only refused products have no id or no SKU, and they have no step. */
+/**
+ * The id and SKU of a step's product. Only refused products lack them, and
+ * refused products have no step.
+ */
 function resultAt(results: PackedResults, index: number) {
   return results.at(index) as { id: string; sku: string };
 }
@@ -99,12 +102,12 @@ export function* planUndo(
     products.push(undoing.outcome());
     yield;
   }
-  const remade = products.filter(({ result }) => result === "created")
+  const recreated = products.filter(({ result }) => result === "created")
     .map(({ product, sku }) => ({ product, sku }));
   return {
     products,
     conflicts: undoings.flatMap(({ conflicts }) => conflicts),
-    beyondQuota: quotaProblems(quota, remade, { fill: false }),
+    beyondQuota: quotaProblems(quota, recreated, { fill: false }),
   };
 }
 
@@ -118,8 +121,9 @@ export function refusedConflicts({ conflicts }: UndoPlan): Detail[] {
 
 /**
  * Keeps the current values of fields that cannot be restored: a SKU that
- * another product has, and values that break a rule between fields. Repeats,
- * because a SKU that one product keeps cannot go to another.
+ * another product has, and values that break a rule between fields. Repeats
+ * until nothing changes, because a SKU that one product keeps cannot go to
+ * another product.
  */
 function* settle(
   undoings: readonly Undoing[],
@@ -127,12 +131,12 @@ function* settle(
 ): RowWork<void> {
   for (let settled = false; !settled;) {
     settled = true;
-    const leaving = new Set(
+    const freedSkuIds = new Set(
       undoings.flatMap(({ freedSkuOf }) => freedSkuOf ?? []),
     );
     for (const undoing of undoings) {
       const owner = owners.get(undoing.wantedSku ?? "");
-      const taken = owner !== undefined && !leaving.has(owner.id);
+      const taken = owner !== undefined && !freedSkuIds.has(owner.id);
       if (taken) undoing.leaveSku(owner);
       if (undoing.leaveRuleBreakers() || taken) settled = false;
       yield;
@@ -153,7 +157,7 @@ class Undoing {
   /** Fields that get their former value back. */
   readonly #restored = new Map<UndoField, FieldValues>();
   /** The content of a deleted product that is created again. */
-  #remade: ProductFields | null = null;
+  #recreated: ProductFields | null = null;
   #isDeleted = false;
 
   constructor(
@@ -166,12 +170,12 @@ class Undoing {
     this.#named = named;
     this.#current = current;
     this.#now = now;
-    if (step.did === "delete") this.#remade = step.former;
+    if (step.effect === "delete") this.#recreated = step.former;
     else if (current === null) {
-      if (step.did === "update") {
+      if (step.effect === "update") {
         this.#conflict("id", "is that of a product that was deleted since.");
       }
-    } else if (step.did === "create") {
+    } else if (step.effect === "create") {
       this.#isDeleted = step.isAsLeft(columnValues(current));
       if (!this.#isDeleted) {
         const at = isoTime(current.updated_at);
@@ -186,7 +190,7 @@ class Undoing {
 
   #restore(
     current: Product,
-    fields: (UndoStep & { did: "update" })["fields"],
+    fields: (UndoStep & { effect: "update" })["fields"],
   ): void {
     const values = columnValues(current);
     for (const { field, former, isAsLeft } of fields) {
@@ -203,15 +207,15 @@ class Undoing {
     this.#leaveAvailability(current);
   }
 
-  /** Keeps amounts that would be in another currency than they were. */
+  /** Keeps amounts that would get another currency. */
   #leaveOtherCurrency(
     current: Product,
-    fields: (UndoStep & { did: "update" })["fields"],
+    fields: (UndoStep & { effect: "update" })["fields"],
   ): void {
     const price = fields.find(({ field }) => field === "price");
     const currency = price && fieldsOf("price", price.former).currency;
     const next = this.#restored.has("price") ? currency : current.currency;
-    // The first records have no price if it did not change.
+    // Records of the first release lack the price if it did not change.
     const why = currency === undefined
       ? "the record of the transaction does not have its currency."
       : `it is in ${currency}, and price is in ${next} now.`;
@@ -242,7 +246,7 @@ class Undoing {
 
   /** The SKU that the product gets; null if its SKU does not change. */
   get wantedSku(): string | null {
-    return this.#remade?.sku ??
+    return this.#recreated?.sku ??
       this.#restored.get("sku")?.[0] as string | undefined ?? null;
   }
 
@@ -252,14 +256,14 @@ class Undoing {
     return frees ? this.#current!.id : null;
   }
 
-  /** Keeps the current SKU, because another product has the former one. */
+  /** Keeps the current SKU, because another product has the former SKU. */
   leaveSku(owner: Product): void {
     this.#conflict(
       "sku",
       `cannot be ${quote(owner.sku)} again: it is the SKU of another product ` +
         `of yours, with the id ${owner.id}.`,
     );
-    this.#remade = null;
+    this.#recreated = null;
     this.#restored.delete("sku");
   }
 
@@ -313,8 +317,8 @@ class Undoing {
 
   #change(): Pick<UndoneProduct, "result" | "change"> {
     const before = this.#current;
-    if (this.#remade !== null) {
-      const change = { before: null, after: this.#remade };
+    if (this.#recreated !== null) {
+      const change = { before: null, after: this.#recreated };
       return { result: "created", change };
     }
     if (before !== null && this.#isDeleted) {

@@ -1,13 +1,14 @@
 /**
- * The stored form of what an undo needs. For a changed product: only the
+ * The stored form of the data for an undo. For a changed product: only the
  * changed columns, each with its former value, and its new value or checksum to
- * detect later changes. For a created product: a checksum. For a deleted one:
- * all its values. No field is compared or parsed before an undo.
+ * detect later changes. For a created product: a checksum. For a deleted
+ * product: all its values. No field is compared or parsed before an undo.
  *
- * The text begins with the names of all columns. Then come the products, each
- * after `PRODUCT`: a letter, its index in the transaction's results, and after
- * a `VALUE` each the checksum, or for each column its index, its former value,
- * and its new value. The control characters occur in no value.
+ * The text begins with the names of all columns. The products follow. Each
+ * begins with `PRODUCT`, a letter and its index in the transaction's results.
+ * Then follow, each after a `VALUE`, the checksum, or for each column its
+ * index, its former value and its new value. The control characters occur in no
+ * value.
  */
 import { crc32 } from "node:zlib";
 import type { Param } from "../database/db.ts";
@@ -61,20 +62,23 @@ export type UndoStep =
     index: number;
   }
   & (
-    | { did: "create"; isAsLeft: (product: Values) => boolean }
-    | { did: "update"; fields: readonly FormerField[] }
-    | { did: "delete"; former: ProductFields }
+    | { effect: "create"; isAsLeft: (product: Values) => boolean }
+    | { effect: "update"; fields: readonly FormerField[] }
+    | { effect: "delete"; former: ProductFields }
   );
 
 /** Longer values (in characters) are stored as a checksum, if that suffices. */
 const SHORT = 64;
 
-/** 32 bits and the length, which are cheap to compute. */
+/** A checksum that is cheap to compute: 32 bits and the length. */
 function checksum(text: string): string {
   return `${text.length.toString(36)} ${crc32(text).toString(36)}`;
 }
 
-/** The indexes of each field's columns: its own and that of its unit. */
+/**
+ * The indexes of each field's columns: the column of the field and the column
+ * of its unit.
+ */
 const PLACES: ReadonlyMap<UndoField, readonly number[]> = Map.groupBy(
   CONTENT.keys(),
   (place) => fieldAt(CONTENT[place]),
@@ -109,8 +113,8 @@ function contentSum(product: Values): string {
 }
 
 /**
- * Whether a product still has the recorded content. `columns` are those of the
- * record; a later release may have more.
+ * Whether a product still has the recorded content. `columns` are the columns
+ * of the record; a later release may have more.
  */
 function isContent(
   product: Values,
@@ -118,10 +122,10 @@ function isContent(
   sum: string,
 ): boolean {
   const known = columns.map((column) => product[CONTENT.indexOf(column)]);
-  const isUntold = CONTENT.every((column, place) =>
+  const isUnrecordedEmpty = CONTENT.every((column, place) =>
     columns.includes(column) || product[place] === NO_VALUES[place]
   );
-  return isUntold && contentSum(known) === sum;
+  return isUnrecordedEmpty && contentSum(known) === sum;
 }
 
 /** The places of the fields that are in the currency of the price. */
@@ -129,8 +133,9 @@ const IN_CURRENCY = IN_CURRENCY_OF_PRICE
   .flatMap((field) => PLACES.get(field)!);
 
 /**
- * The changed columns in the form of the record; with a former amount in the
- * currency of the price, also the price, which may be unchanged.
+ * The changed columns in the form of the record. A former amount in the
+ * currency of the price is recorded with the price, even if the price is
+ * unchanged.
  */
 function formerValues(
   was: ProductFields,
@@ -194,21 +199,21 @@ export function* unpackUndo(text: string): RowWork<UndoStep[]> {
 }
 
 function stepOf(
-  did: string,
+  letter: string,
   index: number,
   values: readonly string[],
   columns: readonly ContentColumn[],
 ): UndoStep {
-  if (did === "c") {
+  if (letter === "c") {
     const isAsLeft = (is: Values) => isContent(is, columns, values[0]);
-    return { index, did: "create", isAsLeft };
+    return { index, effect: "create", isAsLeft };
   }
   const fields = formerFields(values, columns);
-  if (did === "u") return { index, did: "update", fields };
+  if (letter === "u") return { index, effect: "update", fields };
   const former = fields.map(({ field, former }) => fieldsOf(field, former));
   return {
     index,
-    did: "delete",
+    effect: "delete",
     former: Object.assign({}, INITIAL, ...former),
   };
 }
@@ -238,10 +243,10 @@ function readValue(column: Column, text: string): Param {
   return isNumber ? Number(text) : text;
 }
 
-/** The SKU that the undo may give back to a product; none or one. */
+/** The SKU that the undo may restore to a product: none or one. */
 export function formerSkus(step: UndoStep): string[] {
-  if (step.did === "create") return [];
-  if (step.did === "delete") return [step.former.sku];
+  if (step.effect === "create") return [];
+  if (step.effect === "delete") return [step.former.sku];
   const sku = step.fields.find(({ field }) => field === "sku");
   return sku === undefined ? [] : [`${sku.former[0]}`];
 }
@@ -249,8 +254,8 @@ export function formerSkus(step: UndoStep): string[] {
 /** URLs of images that products may show again after the undo. */
 export function formerImages(steps: readonly UndoStep[]): string[] {
   return steps.flatMap((step) => {
-    if (step.did === "create") return [];
-    if (step.did === "delete") return step.former.images;
+    if (step.effect === "create") return [];
+    if (step.effect === "delete") return step.former.images;
     const images = step.fields.find(({ field }) => field === "images");
     return images === undefined
       ? []

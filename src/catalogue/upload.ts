@@ -1,6 +1,6 @@
 /**
  * An upload of up to 250 products, or of attributes of up to 10,000: all or
- * nothing or, if the seller says so, those without a problem.
+ * nothing or, with `accept=valid`, the products without a problem.
  *
  * 1. Read (`document.ts`): the document becomes a draft with its own problems.
  * 2. Probe (`upload_probe.ts`): a HEAD request to each distinct image URL.
@@ -82,7 +82,7 @@ import {
 } from "./complete.ts";
 import {
   decodeProductsInPieces,
-  LIGHT,
+  LIGHT_BYTES,
   type ProductsDocument,
 } from "./document.ts";
 import type { DocumentForm } from "./document_syntax.ts";
@@ -169,7 +169,7 @@ function repeatedOutcome({ made, refused }: FoundKey): UploadOutcome {
   return { transactionId: made, refused, repeated: true };
 }
 
-/** A draft with what its probes and the write need. */
+/** A draft with the results of its probes, and the data for the write. */
 interface ProbedDraft extends Draft {
   /**
    * The bytes of the products as sent; null if none may have to be returned.
@@ -185,11 +185,11 @@ async function readPlanAndStore(
 ): Promise<UploadOutcome> {
   const { db } = services;
   const { seller } = upload;
-  const heavy = bytesInBlocks(upload.body) > LIGHT;
+  const heavy = bytesInBlocks(upload.body) > LIGHT_BYTES;
   const draft = await readAndProbe(services, upload);
-  const hopeless = isRefusedBeforePlan(draft);
-  if (!hopeless) requireAllProbed(draft.probed);
-  if (upload.dryRun || hopeless) {
+  const isRefused = isRefusedBeforePlan(draft);
+  if (!isRefused) requireAllProbed(draft.probed);
+  if (upload.dryRun || isRefused) {
     const named = productsNamedIn(draft.document, draft.unnamed);
     const groups = upload.showsFormer ? withFormer(named.groups) : named.groups;
     const wanted = { seller, ...named, groups };
@@ -303,8 +303,8 @@ function throwIfRefused(
 ): void {
   const hasOthers = products.some(({ result }) => result !== "refused");
   if (!refusesAll(problems, { acceptValid, hasOthers })) return;
-  // The answer lists only some problems. The first are those that refuse the
-  // valid products, too.
+  // The answer lists only some problems. The problems that also refuse the
+  // valid products come first.
   const ordered = acceptValid ? problemsOutsideFirst(problems) : problems;
   throw recordInvalid(ordered, document.moreProblems);
 }
@@ -316,7 +316,7 @@ function problemsOutsideFirst(problems: readonly Detail[]): Detail[] {
 }
 
 /**
- * Stores what can be stored, unless a request with the same key already did.
+ * Stores the valid products, unless a request with the same key already did.
  */
 async function storeUpload(
   tx: Tx,
@@ -435,7 +435,10 @@ function productOutcomes({ products, emptied }: UploadPlan): ProductOutcome[] {
   ];
 }
 
-/** A product for which the document lists no images requests none. */
+/**
+ * The outcome of a planned product. If the document lists no images for the
+ * product, none are requested.
+ */
 export function toProductOutcome(
   planned: PlannedProduct | RefusedProduct,
 ): ProductOutcome {

@@ -1,7 +1,7 @@
 /**
- * Plans the effect of an upload on stored products, or finds why it has none:
- * all or nothing or, with `accept=valid`, each product by its own problems. The
- * plan depends only on its arguments.
+ * Plans the effect of an upload on stored products, or finds the problems that
+ * prevent it: all or nothing or, with `accept=valid`, separately for each
+ * product. The plan depends only on its arguments.
  */
 import type { Detail } from "../lib/errors.ts";
 import type { RowWork } from "../lib/steps.ts";

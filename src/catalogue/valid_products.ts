@@ -8,8 +8,8 @@ import { skuTaken } from "./product.ts";
 import type { PlannedProduct } from "./row_plan.ts";
 
 /**
- * A plan without the refused products, and the problems of products that were
- * refused only because of others.
+ * The products of a plan that are not refused, and the problems of products
+ * that are refused only because of other products.
  */
 export interface ValidProducts {
   products: PlannedProduct[];
@@ -17,8 +17,8 @@ export interface ValidProducts {
 }
 
 /**
- * Removes the products that have one of the `problems`, and those that would
- * take a SKU whose product now keeps it.
+ * Removes the products that have one of the `problems`, and the products that
+ * would take the SKU of a product that now keeps it.
  */
 export function withoutRefused(
   planned: readonly PlannedProduct[],
@@ -42,14 +42,14 @@ function withoutProblems(
   return planned.filter(({ row }) => !refused.has(row.product));
 }
 
-/** A problem of each product whose SKU its owner does not give up. */
+/** A problem for each product that takes a SKU which its owner keeps. */
 function skuClashes(products: readonly PlannedProduct[]): Detail[] {
-  const leaving = new Set<string>();
+  const freedSkuIds = new Set<string>();
   for (const { before, after } of products) {
-    if (before !== null && before.sku !== after.sku) leaving.add(before.id);
+    if (before !== null && before.sku !== after.sku) freedSkuIds.add(before.id);
   }
   return products.flatMap(({ row, after: { sku }, takesSkuOf }) =>
-    takesSkuOf === null || leaving.has(takesSkuOf) ? [] : [
+    takesSkuOf === null || freedSkuIds.has(takesSkuOf) ? [] : [
       fieldDetail(skuTaken(sku, takesSkuOf), {
         product: row.product,
         sku,

@@ -1,6 +1,6 @@
 /**
- * Warnings of an upload: what a category rule will refuse from a date on. The
- * products are stored.
+ * Warnings of an upload: the values that a category rule will refuse from a
+ * date on. The products are stored.
  */
 import { type Detail, DETAIL_LIMIT } from "../lib/errors.ts";
 

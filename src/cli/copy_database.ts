@@ -18,7 +18,7 @@ import { type Command, UsageError } from "./command.ts";
 import { exists } from "./database.ts";
 import { pause } from "../lib/waits.ts";
 
-/** Connections to a server; half of them read. */
+/** The number of connections to a server; half of them read. */
 const CONNECTIONS = 4;
 /** How long a connection may remain visible after its process has ended. */
 const LEAVE_MS = 2_000;
@@ -47,7 +47,7 @@ export const copyDatabaseCommand: Command = {
     const sourceDb = await openPlace(source, config);
     stack.defer(() => sourceDb.close());
     if (!await hasSellers(sourceDb)) {
-      throw new UsageError("FROM holds no seller: it is not what you mean.");
+      throw new UsageError("FROM has no seller, so it is probably the wrong database.");
     }
     const targetDb = await openPlace(target, config);
     stack.defer(() => targetDb.close());
@@ -111,7 +111,7 @@ async function copy(
     print(`equal: ${summary.table}, ${compared}, ${summary.hash}`);
     rows += summary.rows;
   });
-  print(`FROM and TO hold the same ${counted(rows, "row")}`);
+  print(`FROM and TO have the same ${counted(rows, "row")}`);
 }
 
 async function hasSellers(db: Db): Promise<boolean> {
@@ -176,7 +176,10 @@ function serverAddress(address: string): Pick<CopyPlace, "kind" | "address"> {
   return { kind: "postgres", address };
 }
 
-/** A path that does not exist is a file if its name has a file's ending. */
+/**
+ * Whether a path is that of a file; if it does not exist, the extension of its
+ * name decides.
+ */
 async function isFile(path: string): Promise<boolean> {
   if (!await exists(path)) return path.endsWith(".db");
   return (await Deno.stat(path)).isFile;

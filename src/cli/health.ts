@@ -60,7 +60,7 @@ async function check(url: string): Promise<void> {
     throw new Error(
       `${url} answered ${status}, but not as this service answers: another ` +
         "program seems to use this address. Compare --host and --port " +
-        "(SELLER_HOST, SELLER_PORT) with those of the service.",
+        "(SELLER_HOST, SELLER_PORT) with the settings of the service.",
     );
   }
   if (status !== 200) throw new Unhealthy(`${url} answered ${status}.`);
@@ -68,8 +68,7 @@ async function check(url: string): Promise<void> {
 
 /**
  * Adds the failed checks to the error. Only the last request sends the key,
- * because each request with a wrong key would count as an authentication
- * failure.
+ * because each request with a wrong key counts as an authentication failure.
  */
 async function withFailedChecks(
   error: unknown,

@@ -40,7 +40,10 @@ async function readSome(
   return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 
-/** Turns a refusal into mistakes that state the place in `what` was read. */
+/**
+ * Turns a refusal into mistakes of the command line; each states the place in
+ * `what` that was read.
+ */
 export async function asUsage<T>(
   what: string,
   fn: () => Promise<T>,

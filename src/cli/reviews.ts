@@ -15,7 +15,7 @@ import { databaseCommand } from "./database.ts";
 /** Products that are read at a time. */
 const PAGE_ROWS = 100;
 
-const message = flag("message", "TEXT", "what the seller reads");
+const message = flag("message", "TEXT", "the reason for the seller");
 
 export const reviewCommands: readonly Command[] = [
   databaseCommand({
@@ -44,7 +44,7 @@ export const reviewCommands: readonly Command[] = [
     summary: "reject a product; needs a code or a message",
     arguments: [{ name: "ID" }],
     flags: [
-      flag("code", "CODE", "a code of your own for the reason"),
+      flag("code", "CODE", "your own code for the reason"),
       flag("field", "FIELD", "the field that is wrong"),
       message,
     ],

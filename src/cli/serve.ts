@@ -23,7 +23,7 @@ export const serveCommand: Command = {
   flags: [
     {
       name: "sandbox",
-      meaning: "to try it out: demo seller, image host, webhook sink",
+      meaning: "try the service: with a demo seller, image host and webhook sink",
     },
     ...allSettingFlags,
   ],
@@ -39,7 +39,7 @@ export const serveCommand: Command = {
 
 interface ServiceEnd {
   /** Resolves at the first SIGTERM or SIGINT. */
-  asked: Promise<void>;
+  requested: Promise<void>;
   /** Rejects when the process must end at once. */
   failed: Promise<never>;
   fail(reason: Error): void;
@@ -50,7 +50,7 @@ async function serve(
   end: ServiceEnd,
 ): Promise<void> {
   // The start waits while another process holds the lock of the database.
-  const app = await Promise.race([open(config, deps), end.asked]);
+  const app = await Promise.race([open(config, deps), end.requested]);
   if (app === undefined) return;
   const sqlite = config.databaseUrl === null ? sqliteVersion() : undefined;
   deps.log.info("started", {
@@ -68,7 +68,7 @@ async function serve(
   if (app.url !== null) print(`listening on ${app.url}`);
   if (app.metricsUrl !== null) print(`metrics on ${app.metricsUrl}/metrics`);
   print(`ready: ${config.roles.join(", ")}`);
-  await end.asked;
+  await end.requested;
   deps.log.info("stopping");
   await closeInTime(deps, end, () => app.close());
   deps.log.info("stopped");
@@ -91,7 +91,7 @@ async function serveSandbox(
     const url = app.url ?? "";
     print(`listening on ${url}`);
     await sandbox.begin({ url, db: app.db });
-    await end.asked;
+    await end.requested;
   } finally {
     await closeInTime(deps, end, async () => {
       await app?.close();
@@ -106,23 +106,23 @@ const open: typeof openApp = async (...args) =>
 
 /** A signal asks for the end; a second one, or an uncaught error, forces it. */
 function serviceEnd({ clock, log }: Deps): ServiceEnd {
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   const failed = Promise.withResolvers<never>();
   const fail = failed.reject;
-  let askedAt: number | null = null;
+  let requestedAt: number | null = null;
   const onSignal = () => {
-    askedAt ??= clock.monotonic();
-    if (clock.monotonic() - askedAt > REPEATED_SIGNAL_MS) {
+    requestedAt ??= clock.monotonic();
+    if (clock.monotonic() - requestedAt > REPEATED_SIGNAL_MS) {
       fail(new Error("a second signal ended the service before it had closed"));
     }
-    asked.resolve();
+    requested.resolve();
   };
   Deno.addSignalListener("SIGINT", onSignal);
   if (Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGTERM", onSignal);
   }
-  // Otherwise the runtime would print these errors outside the log, and wait
-  // for a reader.
+  // Without these listeners, the runtime would print the errors outside the
+  // log, and wait for a reader.
   const onError = (event: Event, error: unknown) => {
     event.preventDefault();
     const stack = error instanceof Error ? error.stack : undefined;
@@ -134,7 +134,7 @@ function serviceEnd({ clock, log }: Deps): ServiceEnd {
     "unhandledrejection",
     (event) => onError(event, event.reason),
   );
-  return { asked: asked.promise, failed: failed.promise, fail };
+  return { requested: requested.promise, failed: failed.promise, fail };
 }
 
 async function closeInTime(

@@ -14,20 +14,21 @@
  *                                  as if it had never been fetched
  *     pruned ──► pending           a transaction needs it again
  *
- * An image that the seller has uploaded has a row, too; its URL is the path
- * that serves it (`uploaded_images.ts`). Its row is written before its file, so
- * that a file without a row never stays:
+ * An image that the seller has uploaded also has a row; its URL is the path at
+ * which the service serves it (`uploaded_images.ts`). The row is written before
+ * the file, so that a crash leaves no file without a row:
  *
  *     arriving ──► uploaded   the file is stored
  *     uploaded ──► stored     a product has named it
  *
- * If its file is lost, it becomes `pending` as any other; the job finds the
- * bytes that the seller has uploaded again meanwhile, or fails.
+ * If the file of an uploaded image is lost, the image becomes `pending` like
+ * any other. The job succeeds if the seller has uploaded the image again, and
+ * otherwise fails.
  *
- * A job in progress is `pending` with a lease. Each request for it gets five
- * attempts from then on, so a request for a job that is being retried restarts
- * its schedule. Earlier requests are answered when they have had their own five
- * attempts and as much time as those take.
+ * A job in progress is `pending` with a lease. Each request for the job gets
+ * five attempts, so a request for a job that is being retried restarts the
+ * retry schedule. Earlier requests are answered after their own five attempts,
+ * and after the time that five attempts take.
  */
 import { IMAGE_TYPES, type ImageType } from "./image_types.ts";
 import { Buffer } from "node:buffer";
@@ -66,12 +67,15 @@ export interface ShownImage {
   status: "pending" | "stored" | "failed";
   /** The stored copy; null if there is none. */
   copy: StoredFile & { width: number; height: number } | null;
-  /** Why it failed; null if it did not. */
+  /** Why the image failed; null if it did not. */
   code: string | null;
   message: string | null;
 }
 
-/** Why an image is missing. The handbook's table is written from this one. */
+/**
+ * Why an image is missing. The table of the handbook is generated from this
+ * table.
+ */
 export const IMAGE_CODES = {
   image_not_found: {
     meaning: "The host answered 404 or 410: it has no such image.",
@@ -254,8 +258,8 @@ const VALIDATOR_BYTES = 255;
 
 /**
  * Identifies a version of a URL's content: the ETag, otherwise Last-Modified
- * with the length; null if the answer has neither. A long one is replaced by
- * its SHA-256, because it is stored with every use of the URL.
+ * with the length; null if the answer has neither. A long validator is replaced
+ * by its SHA-256, because it is stored with every use of the URL.
  */
 export function validatorOf(
   header: (name: string) => string | null,
@@ -278,8 +282,8 @@ function wholeValidatorOf(
 }
 
 /**
- * The header of a conditional request for a version other than this one; none
- * if only the validator's hash is known.
+ * The header of a conditional request for another version than this; empty if
+ * only the validator's hash is known.
  */
 export function conditionOf(validator: string | null): Record<string, string> {
   const match = /^(?:etag (.+)|modified \d+ (.+))$/.exec(validator ?? "");
@@ -288,12 +292,12 @@ export function conditionOf(validator: string | null): Record<string, string> {
   return { "if-modified-since": match[2] };
 }
 
-/** The path of the file below `images/`. */
+/** The path of an image's file below `images/`. */
 export function imageFile({ sha256, type }: StoredFile): string {
   return `${sha256.slice(0, 2)}/${sha256}.${type}`;
 }
 
-/** Where the service serves images. */
+/** The path below which the service serves images. */
 const IMAGES_PATH = "/images/";
 const FILE = /^([0-9a-f]{2})\/\1[0-9a-f]{62}\.([a-z]{3,4})$/;
 
@@ -313,12 +317,15 @@ export function imagePath(file: StoredFile): string {
  * ignored, because that path determines the bytes.
  */
 export interface ImageAddress {
-  /** What precedes the path; "" if it is the path alone. */
+  /** The part of the URL before the path; "" if the URL is only the path. */
   base: string;
   path: string;
 }
 
-/** The address of an image file in a URL or path; null if it is another one. */
+/**
+ * The address of an image file in a URL or path; null for any other URL or
+ * path.
+ */
 export function imageAddress(url: string): ImageAddress | null {
   const [address] = url.split(/[?#]/, 1);
   const at = address.lastIndexOf(IMAGES_PATH);

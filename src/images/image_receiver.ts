@@ -1,4 +1,6 @@
-/** What receives an uploaded image; the image worker implements it. */
+/**
+ * The interface for receiving uploaded images; the image worker implements it.
+ */
 import type { Holder } from "../lib/holders.ts";
 import type { AcceptedImage } from "./image.ts";
 

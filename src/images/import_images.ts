@@ -57,8 +57,8 @@ function addStatement(
 
 /**
  * Adds the changes of transactions, by id, to the counts of their imports;
- * returns the ids of these imports. Call it last: images, transactions and
- * products are locked before.
+ * returns the ids of these imports. A write calls it last, after it has locked
+ * images, transactions and products.
  */
 export async function addImagesOfParts(
   tx: Tx,
@@ -81,9 +81,10 @@ export async function addImagesOfParts(
 }
 
 /**
- * Whether an import that stores nothing more still waits for images; the write
- * that settles the last image then ends it. The row is locked, so that write
- * either comes before this one, or finds what this one has recorded.
+ * Whether an import that stores nothing more still waits for images. Then the
+ * write that settles the last image ends the import. The row is locked, so that
+ * write is either committed before this one, or sees what this one has
+ * recorded.
  */
 export async function endsWithImages(
   tx: Tx,
@@ -101,7 +102,9 @@ export async function endsWithImages(
   return waits === 1;
 }
 
-/** Which of these imports this write ends; no other write returns them. */
+/**
+ * The imports of this list that this write ends; no other write returns them.
+ */
 export async function endedWithImages(
   tx: Tx,
   sellerNo: number,

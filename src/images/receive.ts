@@ -1,6 +1,6 @@
 /**
- * Receives an image that a seller uploads: the image worker checks and stores
- * it as it does a download, and its row is written before and after that.
+ * Receives an image that a seller uploads. The image worker checks and stores
+ * the image like a download; the image's row is written before and after.
  */
 import { ServiceError } from "../lib/errors.ts";
 import { splitIntoPieces } from "../lib/pieces.ts";
@@ -17,8 +17,8 @@ import {
 } from "./uploaded_images.ts";
 
 /**
- * Bytes that are sent to the worker at a time. On a busy machine each answer
- * of the worker takes a while.
+ * The bytes that are sent to the worker at a time: many, because each answer of
+ * the worker takes long on a busy machine.
  */
 const PIECE = 256 * 1024;
 
@@ -68,7 +68,7 @@ async function store(
     await recordArriving(tx, record);
   });
   await deps.maybe?.("image row written");
-  // Stored again if it was stored before, because its file may be lost.
+  // The file is stored even if it was stored before, because it may be lost.
   await received.keep();
   await deps.maybe?.("image file stored");
   await own.write(async (tx) => {

@@ -23,7 +23,7 @@ export interface RequestedImage {
   refs: number;
   /** The version that the HEAD request saw; null if unknown. */
   validator: string | null;
-  /** Whether any stored version is accepted. */
+  /** Whether any stored version of the image is accepted. */
   asStored?: boolean;
 }
 
@@ -48,13 +48,13 @@ interface LockedCopy extends LockedImage {
 }
 
 interface LockedOrCreatedImage extends LockedCopy {
-  /** Whether this write has inserted it. */
+  /** Whether this write has inserted the row. */
   isNew: boolean;
 }
 
 /**
- * Rows that a write has locked, by URL: no job of these images can end before
- * the commit.
+ * Image rows that a write has locked, by URL: no job of these images can end
+ * before the commit.
  */
 export type LockedImages = ReadonlyMap<string, LockedOrCreatedImage>;
 
@@ -67,9 +67,10 @@ export interface ImagePlan {
 }
 
 /**
- * Locks the images of these URLs, and inserts those that the seller has not
- * named before. All are locked in the order of their keys and before any
- * product, like the writes that end jobs; otherwise two writes could deadlock.
+ * Locks the images of these URLs, and inserts the images that the seller has
+ * not named before. All rows are locked in the order of their keys and before
+ * any product, as in the writes that end jobs; otherwise two writes could
+ * deadlock.
  */
 export async function lockOrCreateImages(
   tx: Tx,
@@ -158,8 +159,8 @@ export async function dropUnrequested(
 }
 
 /**
- * An image that is stored in the version of the HEAD request is reused; every
- * other one waits for the one job of its URL.
+ * Plans the images of a transaction. An image that is stored in the version of
+ * the HEAD request is reused; every other image waits for the job of its URL.
  */
 export function planImages(
   images: readonly RequestedImage[],
@@ -229,9 +230,9 @@ export function isSettled({ state }: LockedImage): boolean {
 }
 
 /**
- * Queues images, whose rows are locked. A finished job starts again; a pending
- * one is due at once, and its retry schedule starts again, because the new
- * request has just seen its host answer.
+ * Queues images, whose rows are locked. A finished job starts again. A pending
+ * job is due at once, and its retry schedule starts again, because its host has
+ * just answered the new request.
  */
 export async function enqueue(
   tx: Tx,
@@ -259,8 +260,8 @@ export async function enqueue(
 }
 
 /**
- * Retries the failed images of a transaction. Returns their number of
- * references; 0 if none has failed. The transaction is then unfinished again.
+ * Retries the failed images of a transaction, which is then unfinished again.
+ * Returns the number of references to these images; 0 if none has failed.
  */
 export async function retryImages(
   tx: Tx,
@@ -315,12 +316,12 @@ export interface UnsettledImage {
   status: "pending" | "failed";
   /** Finished attempts. */
   attempts: number;
-  /** Why the last attempt failed; null before the first has ended. */
+  /** Why the last attempt failed; null before the first attempt has ended. */
   code: string | null;
   message: string | null;
 }
 
-/** Those of these images that are pending or failed. */
+/** The images of this list that are pending or failed. */
 export async function unsettledImages(
   sql: Sql,
   sellerNo: number,

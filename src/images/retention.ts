@@ -28,7 +28,8 @@ import { currentLeases } from "../jobs/lease_queue.ts";
 import { sectionsOf } from "../database/sections.ts";
 
 /**
- * While images are being fetched, a file younger than this may be one of them.
+ * While images are being fetched, a file younger than this may belong to one of
+ * them.
  */
 const YOUNG_MS = 10 * 60_000;
 /** How many files are checked concurrently. */
@@ -60,9 +61,9 @@ export interface PruneOptions {
 
 /**
  * Finds the files of images that no product shows and no unfinished upload
- * waits for. Unless it is a dry run, removes them, together with rows without a
- * file to which no upload refers. May run while the service runs; if it is
- * fetching images, files of the last ten minutes are left for the next run.
+ * waits for. Unless it is a dry run, removes them, and the rows without a file
+ * to which no upload refers. The service may run at the same time; while it is
+ * fetching images, files of the last ten minutes are not removed.
  */
 export async function pruneImages(
   db: Db,
@@ -91,8 +92,9 @@ export async function pruneImages(
 type ImageServices = Pick<Services, "config" | "db" | "deps" | "images">;
 
 /**
- * Gives up the images that nothing has needed for SELLER_KEEP_IMAGES_DAYS, and
- * removes the files to which no row of a seller refers any more.
+ * Deletes the copies of images that nothing has needed for
+ * SELLER_KEEP_IMAGES_DAYS, and removes the files to which no row refers any
+ * more.
  */
 export async function* sweepUnneeded(
   services: ImageServices,
@@ -106,15 +108,15 @@ export async function* sweepUnneeded(
 }
 
 /**
- * The job that removes the files of removed sellers, and of uploaded images that
- * no product has named: its name, and that of its position.
+ * The name of the job, and of its position, that removes the files of removed
+ * sellers and of uploaded images that no product has named.
  */
 export const UNNAMED_FILES = "unnamed_files";
 
 /**
- * Downloads of a removed seller continue, and young files are not removed:
- * files that appear within `YOUNG_MS` after the removal are old enough after
- * twice that time.
+ * The time from the removal of a seller to the last search for its files. Its
+ * downloads may still write files within `YOUNG_MS`, and a file is removed only
+ * when it is older than `YOUNG_MS`.
  */
 const UNNAMED_MS = 2 * YOUNG_MS;
 
@@ -127,7 +129,7 @@ export async function markUnnamed(tx: Tx): Promise<void> {
   await writePosition(tx, UNNAMED_FILES, `${now} ${now + UNNAMED_MS}`);
 }
 
-/** How long an uploaded image may be without a product, at least. */
+/** The least time for which an uploaded image is kept without a product. */
 const UNNAMED_DAYS = 7;
 /** How long the file of an uploaded image may take to be stored. */
 const ARRIVING_MS = HOUR_MS;
@@ -146,15 +148,16 @@ export async function* sweepUnnamedImages(
     arrivingBy: now - ARRIVING_MS,
   };
   if (!await db.read((sql) => hasUnnamed(sql, times), { single: true })) return;
-  // Before the rows are deleted, so that a kill leaves no file without a row.
+  // The removal of the files is scheduled before the rows are deleted, so that
+  // a kill leaves no file without a row.
   await db.write(markUnnamed, MAINTENANCE);
   yield* untilNoneInAnySection(db, (tx) => forgetUnnamed(tx, times));
 }
 
 /**
  * Removes the files to which no row refers, after rows of a seller were
- * deleted. The position has the times of the next run and of the last one; ""
- * once the last one has ended.
+ * deleted. The position has the times of the next run and of the last run; it
+ * is "" once the last run has ended.
  */
 export async function* sweepUnnamed(
   services: Omit<ImageServices, "config">,
@@ -175,8 +178,8 @@ export async function* sweepUnnamed(
 }
 
 /**
- * Gives up the images that nothing has needed since `since`. Times in Unix
- * milliseconds.
+ * Deletes the copies of images that nothing has needed since `since`. Times in
+ * Unix milliseconds.
  */
 async function* forgetRows(
   db: Db,
@@ -198,8 +201,8 @@ async function* forgetRows(
 
 /**
  * Removes the files to which no row refers; calls `note` with each. If a
- * download writes such a file again at the moment of its removal,
- * `refetchMissing` finds that.
+ * download writes a file again at the moment of its removal, `refetchMissing`
+ * fetches the image again.
  */
 async function* sweepFiles(
   { db, clock, images }: Pick<Services, "db" | "images"> & { clock: Clock },
@@ -216,7 +219,7 @@ async function* sweepFiles(
     for (let start = 0; start < found.length; start += REMOVED_AT_ONCE) {
       const names = found.slice(start, start + REMOVED_AT_ONCE)
         .map(({ name }) => name);
-      // A row may refer to some of them by now.
+      // A row may refer to some of these files by now.
       const files = await unneededCopies(db, images, names, clock);
       await inParallel(AT_ONCE, files, ({ name }) => images.remove(name));
       files.forEach(note);
@@ -237,7 +240,8 @@ async function unneededCopies(
   copiesOf = copiesUnder,
 ): Promise<ImageFile[]> {
   if (names.length === 0) return [];
-  // Read after the listing of the files: a file without a row is under a lease.
+  // The rows are read after the files were listed, so a new file without a row
+  // belongs to a job under a lease.
   const { used, busy } = await db.read(async (sql) => ({
     used: new Set((await copiesOf(sql, names[0].slice(0, 2))).map(imageFile)),
     busy: (await currentLeases(sql, IMAGES)).size > 0,

@@ -28,10 +28,10 @@ const STEP = 1_000;
 const STEPS = 10;
 
 /**
- * Checks all copies in turn, some in each run, and fetches those whose file is
- * missing again, for example after a power failure or a restore. A run takes
- * the same time for any number of images, and a restart does not begin from the
- * start.
+ * Checks all copies in turn, some in each run. If the file of a copy is
+ * missing, for example after a power failure or a restore, fetches the image
+ * again. A run takes the same time for any number of images, and a restart does
+ * not begin from the start.
  */
 export async function* refetchMissing(
   { db, deps, images, signals }: Pick<
@@ -44,19 +44,20 @@ export async function* refetchMissing(
       const from = await readPosition(sql, MISSING_IMAGES);
       return { from, copies: await copiesAfter(sql, from, STEP) };
     });
-    // Checked after reading the rows, because files are written before rows.
+    // The files are checked after the rows were read, because files are written
+    // before rows.
     const missing = new Set(await images.missing(copies.map(imageFile)));
     // An unreachable store looks empty, so probe it first.
     if (missing.size > 0) await images.probe();
-    const gone = [...missing].map(sha256Of);
+    const missingHashes = [...missing].map(sha256Of);
     const isLast = copies.length < STEP;
     const position = isLast ? "" : copies[copies.length - 1].sha256;
-    if (position !== from || gone.length > 0) {
+    if (position !== from || missingHashes.length > 0) {
       const at = deps.clock.now();
       let urls = 0;
-      for (const section of gone.length === 0 ? [] : sectionsOf(db)) {
+      for (const section of missingHashes.length === 0 ? [] : sectionsOf(db)) {
         urls += await section.write(
-          (tx) => refetchCopies(tx, gone, at),
+          (tx) => refetchCopies(tx, missingHashes, at),
           MAINTENANCE,
         );
       }
@@ -69,13 +70,13 @@ export async function* refetchMissing(
         signals.images.announce();
       }
     }
-    yield gone.length;
+    yield missingHashes.length;
     if (isLast) return;
   }
 }
 
 export interface VerifyReport {
-  /** How many stored images there are, each counted once. */
+  /** The number of stored images, each counted once. */
   checked: number;
   /** Missing files, as `imageFile()` names them. */
   missing: string[];

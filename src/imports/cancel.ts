@@ -1,6 +1,6 @@
 /**
- * Cancels an import: products that are not stored yet are not stored any more.
- * A finished dry run is deleted with its document.
+ * Cancels an import: no further product is stored. A finished dry run is
+ * deleted with its document.
  */
 import { outageOf } from "../database/db.ts";
 import { notFound, ServiceError } from "../lib/errors.ts";
@@ -12,8 +12,8 @@ import { findImport } from "./import_rows.ts";
 import { deleteImport } from "./retention.ts";
 
 /**
- * Waits for the commit of the current part. Throws 404 if there is no such
- * import, 409 if it has ended.
+ * Cancels an import, after the commit of the current part. Throws 404 if there
+ * is no such import, 409 if it has ended.
  */
 export async function cancelImport(
   { db, deps, metrics, signals }: Pick<

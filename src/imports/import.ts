@@ -7,9 +7,10 @@
  *
  * If anything is wrong, the check ends as `refused`, unless the seller asked to
  * store the valid products. A dry run ends as `completed`, and continues with
- * `storing` if its seller stores it afterwards. From `checking` and `storing`,
- * an import may also become `cancelled` by its seller or `failed`. The undo of
- * an import is an import, too: its parts are the transactions that it undoes.
+ * `storing` if its seller stores it afterwards. In `checking` and `storing`,
+ * the seller may cancel an import (`cancelled`), or it may fail (`failed`). The
+ * undo of an import is also an import: its parts are the transactions that it
+ * undoes.
  *
  * After an import has ended (after a dry run, a day later), only the refused
  * products of its document are kept:
@@ -165,8 +166,8 @@ export function finishedAt(record: ImportRecord): number | null {
 }
 
 /**
- * The shares of the two phases in the progress; a dry run has only the first
- * phase.
+ * The percentages of the two phases in the progress; a dry run has only the
+ * first phase.
  */
 const CHECK_PERCENT = 30;
 const STORE_PERCENT = 50;

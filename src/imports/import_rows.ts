@@ -149,8 +149,8 @@ const FOUND = `SELECT ${COLUMNS} FROM imports
 const LOCKED = query(({ lock }) => `${FOUND} ${lock("FOR UPDATE")}`);
 
 /**
- * Takes the seller as a parameter, as in `transaction_rows.ts`. With the ids
- * alone, SQLite would read all imports of the seller for each row.
+ * Takes the seller as a parameter, as in `transaction_rows.ts`. If it compared
+ * columns instead, SQLite would read all imports of the seller for each row.
  */
 const UNDONE_BY = `(SELECT u.id FROM imports u
    WHERE u.seller_no = ? AND u.undoes = imports.id
@@ -312,7 +312,10 @@ export interface PartDone {
   warnings?: number;
 }
 
-/** Records a part; the state after it follows from the counters. */
+/**
+ * Records a part in the counters of its import; the next state follows from
+ * them.
+ */
 export async function recordPart(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
@@ -373,7 +376,7 @@ export async function storeDryRun(
   );
 }
 
-/** Records which part of the document is kept. */
+/** Records how much of the document is kept. */
 export async function setDocument(
   tx: Tx,
   { sellerNo, importId }: ImportKey,
@@ -387,8 +390,8 @@ export async function setDocument(
 }
 
 /**
- * Hides an import whose deletion takes several writes, and makes it older than
- * any other, so that the next sweep deletes the rest. An import in the state
+ * Hides an import whose deletion takes several writes, and gives it the oldest
+ * end time, so that the next sweep deletes the rest. An import in the state
  * `arriving` is already hidden, and the sweep finds it by that state.
  */
 export async function setDeleting(

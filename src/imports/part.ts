@@ -27,8 +27,8 @@ export interface Job {
   /** Fires when the work has to end. */
   abort: AbortSignal;
   /**
-   * Called from time to time while the part makes progress, which may take
-   * minutes.
+   * Called from time to time while the part makes progress, because a part may
+   * take minutes.
    */
   noteProgress: () => void;
 }

@@ -200,7 +200,7 @@ export async function insertKeys(
   );
 }
 
-/** Those of these keys that earlier parts contain. */
+/** The keys of this list that earlier parts contain. */
 export async function findKeys(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
@@ -232,7 +232,7 @@ export interface ProductProblems {
   start_at: number;
   end_at: number;
   details: readonly Detail[];
-  /** How many more details there are. */
+  /** The number of details that are left out. */
   more: number;
 }
 
@@ -336,7 +336,7 @@ export async function firstProblems(
   return found.slice(0, DETAIL_LIMIT);
 }
 
-/** The warnings of an import's parts, as many as fit into the limits. */
+/** The warnings of an import's parts, within the limits. */
 export async function findWarnings(
   sql: Sql,
   { sellerNo, importId }: ImportKey,

@@ -34,7 +34,7 @@ import { DocumentSurvey } from "./survey.ts";
 
 /** Pieces in one write. */
 const PIECES_AT_ONCE = 4;
-/** Options of these writes. */
+/** The options of the writes of pieces. */
 const HEAVY = { heavy: true };
 
 export interface ReceivedImport {
@@ -78,14 +78,14 @@ export async function receiveImport(
   });
 }
 
-/** One document that arrives. */
+/** The reception of one document. */
 class Receiving {
   readonly #services: Services;
   readonly #received: ReceivedImport;
   readonly #hash: Hash | null;
   readonly #survey: DocumentSurvey;
   readonly #key: ImportKey;
-  /** Pieces that are not written yet, and how many are written. */
+  /** Pieces that are not written yet. */
   #pieces: Uint8Array[] = [];
   #written = 0;
 

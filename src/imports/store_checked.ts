@@ -1,8 +1,8 @@
 /**
  * Stores a dry run after its check, so that the document is sent only once: the
  * same import continues with `storing`. Nothing is stored if a product that the
- * import would change has changed since the check. A change after this decision
- * is noticed in the commit of its part, which refuses that product alone.
+ * import would change has changed since the check. If a product changes after
+ * this check, the commit of its part refuses that product alone.
  */
 import {
   executeOnce,
@@ -36,7 +36,7 @@ export interface StoreOfCheck {
 }
 
 /** The most products that an answer lists. */
-const NAMED = 50;
+const NAMED_PRODUCTS = 50;
 
 /**
  * Throws 404 for an unknown import, 409 `conflict` for an import that is not a
@@ -104,7 +104,7 @@ function conflictOf(row: Import): string | null {
   }
   return row.document === "whole"
     ? null
-    : "The document of this dry run is not kept any more; send it again.";
+    : "The document of this dry run is no longer kept; send it again.";
 }
 
 function changedSince(changed: Detail[]): ServiceError {
@@ -112,7 +112,7 @@ function changedSince(changed: Detail[]): ServiceError {
     "changed_since",
     "Products of this document were changed after its check; nothing was " +
       "stored. Check the document again.",
-    { details: changed.slice(0, NAMED), isConflict: true },
+    { details: changed.slice(0, NAMED_PRODUCTS), isConflict: true },
   );
 }
 
@@ -128,7 +128,7 @@ async function changedProducts(
   const key = { sellerNo: seller.no, importId: row.id };
   const runStep = heavySteps(heavy, seller);
   const changed: Detail[] = [];
-  for (let part = 0; part < row.parts && changed.length < NAMED; part++) {
+  for (let part = 0; part < row.parts && changed.length < NAMED_PRODUCTS; part++) {
     const found = await runStep(() =>
       db.of(seller.no).read((sql) => changedIn(sql, key, row, part))
     );

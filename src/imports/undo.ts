@@ -1,7 +1,7 @@
 /**
  * Undoes an import by a new import, whose parts are the transactions of the
- * first one, the newest first. Like a document, it is checked as a whole and
- * then carried out.
+ * undone import, the newest first. Like a document, it is checked as a whole
+ * and then carried out.
  */
 import { NO_WARNINGS } from "../catalogue/warnings.ts";
 import {
@@ -51,9 +51,8 @@ export interface UndoOfImport {
 }
 
 /**
- * Begins the undo of an import. Throws 404 for an unknown import; 409 for one
- * that has not ended, stored nothing or is already undone; 422 for one that is
- * too old.
+ * Begins the undo of an import. Throws 404 for an unknown import; 409 if it has
+ * not ended, stored nothing or is already undone; 422 if it is too old.
  */
 export async function undoImport(
   services: Services,
@@ -95,7 +94,7 @@ async function beginUndo(
   if (by !== null) {
     throw new ServiceError(
       "conflict",
-      `This import was undone by ${by}; to do it again, undo that.`,
+      `This import was undone by ${by}; to restore its changes, undo ${by}.`,
     );
   }
   await requireActive(tx, seller);
@@ -250,8 +249,8 @@ export async function storeUndo(services: Services, job: Job): Promise<void> {
     const { plan, written } = await applyUndo(tx, services, undone, options);
     await setStored(tx, key, part.part, written.transactionId);
     // Fields that have changed since the check are kept and listed.
-    const late = row.keep_changed === 1 ? [] : plan.conflicts;
-    const problems = problemsOfUndo(part, plan, late, 0);
+    const changedSince = row.keep_changed === 1 ? [] : plan.conflicts;
+    const problems = problemsOfUndo(part, plan, changedSince, 0);
     const counts = countResults(plan.products);
     await endStore(tx, services, job, locked, problems, { counts });
   }, { heavy: true, changes: true });

@@ -5,7 +5,8 @@
  * processes, and calls `claimAndLaunch`, which claims due rows (`claim`) and
  * begins to work on them (`launch`). The leases are held until the outcome is
  * recorded (`settle`), so that no row is worked on twice. All state is in the
- * rows: when this process's leases end, another process takes them over.
+ * rows: when the leases of this process expire, another process takes the rows
+ * over.
  */
 import type { Deps } from "../deps.ts";
 import type { Db, Tx, WriteOptions } from "../database/db.ts";
@@ -27,7 +28,9 @@ import type { BackgroundRole } from "./role_keeper.ts";
 import type { Signals } from "./signals.ts";
 import { totalOutageOf } from "../database/sections.ts";
 
-/** The longest pause between two steps: other processes write rows, too. */
+/**
+ * The longest pause between two steps, because other processes also write rows.
+ */
 export const LONGEST_IDLE_MS = SECOND_MS;
 /** How long calls in progress may take to end once they are aborted. */
 const ABORTED_MS = 2 * SECOND_MS;
@@ -45,7 +48,7 @@ export interface LeasedRoleOptions {
    * not, remaining leases belong to a process that died.
    */
   shared: boolean;
-  /** How long calls in progress may go on after a stop; by default not at all. */
+  /** How long calls in progress may continue after a stop; 0 by default. */
   graceMs?: number;
   /** Closed when the role ends. */
   outbound?: Outbound;
@@ -105,8 +108,8 @@ export abstract class LeasedRole<T extends Leased = Leased>
   protected abstract claimAndLaunch(now: number): Promise<ClaimResult>;
 
   /**
-   * Whether the role holds no row on a reachable server, so that it has nothing
-   * to make progress with.
+   * Whether the role holds no row on a reachable server, so that it need not
+   * make progress.
    */
   protected isIdle(): boolean {
     return this.leases.reachableRows().length === 0;
@@ -192,7 +195,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
     return againInMs;
   }
 
-  /** Claims in a write; after its commit holds the leases of `rowsOf`. */
+  /** Claims rows in a write; after its commit, holds the leases of `rowsOf`. */
   protected async claim<C>(
     { db = this.#services.db, ...options }: WriteOptions & {
       db?: Pick<Db, "write">;
@@ -233,8 +236,8 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /**
-   * Gives back all leases, so that another process can continue at once.
-   * `record` records what is known of the rows of a seller, in the same write.
+   * Releases all leases, so that another process can continue at once. `record`
+   * stores the known outcomes of a seller's rows, in the same write.
    */
   protected async giveBack(
     record: (tx: Tx, sellerNo: number, rows: readonly T[]) => Promise<unknown> =

@@ -1,6 +1,6 @@
 /**
  * The loop of a background role: it calls a step, waits for the time that the
- * step returns or until it is woken, and calls it again.
+ * step returns or for a signal, and calls the step again.
  */
 import type { Deps } from "../deps.ts";
 import { OngoingFailure } from "./ongoing_failure.ts";
@@ -17,14 +17,11 @@ export interface LoopOptions {
   deps: LoopDeps;
   /** Wakes the loop before its time; by default nothing does. */
   signal?: Signal;
-  /**
-   * Waits no longer than this, because another process may have changed the
-   * rows.
-   */
+  /** The longest wait, because another process may have changed the rows. */
   idleMs: number;
   /**
-   * Does the due work. Returns the milliseconds from its start until it is
-   * called again.
+   * Does the due work. Returns the milliseconds from the start of this call to
+   * the start of the next.
    */
   step: () => Promise<number>;
 }

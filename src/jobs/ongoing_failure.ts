@@ -1,4 +1,4 @@
-/** Logs a failure that may last for hours only now and then. */
+/** Limits the log lines of a failure that may last for hours. */
 import type { Clock } from "../deps.ts";
 
 /** The pause between two log lines of a lasting failure. */

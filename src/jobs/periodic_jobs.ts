@@ -33,9 +33,9 @@ const CHECK_AGAIN_MS = 10 * SECOND_MS;
 /** A failed job starts again after this long. */
 const AFTER_FAILURE_MS = 5 * SECOND_MS;
 /**
- * After a portion the job pauses this many times as long as the portion took.
+ * The pause after a portion, as a multiple of the time that the portion took.
  */
-const PAUSES = 9;
+const PAUSE_FACTOR = 9;
 const PAUSE_MAX_MS = SECOND_MS;
 
 interface Scheduled {
@@ -80,8 +80,9 @@ export class PeriodicJobs {
   }
 
   /**
-   * Resolves when the current portion has ended; starts no other. The caller may
-   * not wait so long, so a portion that fails meanwhile logs nothing.
+   * Resolves when the current portion has ended; starts no other. The caller
+   * may close the database earlier, so a portion that fails meanwhile logs
+   * nothing.
    */
   async stop(): Promise<void> {
     this.#isStopping = true;
@@ -120,7 +121,7 @@ export class PeriodicJobs {
         scheduled.done += portion.value;
         await this.#deps.maybe?.(`${name} portion done`);
         return Math.min(
-          PAUSES * (clock.monotonic() - began),
+          PAUSE_FACTOR * (clock.monotonic() - began),
           PAUSE_MAX_MS,
         );
       }

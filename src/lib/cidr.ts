@@ -18,13 +18,14 @@ export function parseCidr(text: string): Cidr | null {
 }
 
 /**
- * The bits of an address, and of the groups in which it is written, by family.
+ * The bits of an address, and of one of the groups in which it is written, by
+ * family.
  */
 const BITS = { ipv4: [32n, 8n], ipv6: [128n, 16n] } as const;
 
 /**
- * The range in canonical form; null if it is already canonical. 10.1.2.3/8 may
- * be meant as one address, but allows 16 million.
+ * The range in canonical form; null if it is already canonical. 10.1.2.3/8
+ * looks like one address, but is a range of 16 million.
  */
 export function wholeRange({ address, prefix, family }: Cidr): string | null {
   const [bits, groupBits] = BITS[family];

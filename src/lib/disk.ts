@@ -1,4 +1,4 @@
-/** Calls that wait for the disk on another thread. */
+/** Calls to the disk, which wait on another thread. */
 import { statfs } from "node:fs/promises";
 
 export interface Disk {

@@ -4,7 +4,7 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 /**
- * The largest difference between the clocks of several processes that is
- * allowed for.
+ * The largest difference between the clocks of several processes that the
+ * service tolerates.
  */
 export const CLOCK_SLACK_MS = MINUTE_MS;

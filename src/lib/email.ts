@@ -13,7 +13,7 @@ export interface MailServer {
   login: { user: string; password: string } | null;
 }
 
-/** Who mail is from; the name may be "". */
+/** The sender of mails; the name may be "". */
 export interface MailFrom {
   name: string;
   address: string;

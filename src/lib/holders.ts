@@ -18,7 +18,7 @@ export interface Holder {
  * and a test finds what is not released.
  */
 export class Holders {
-  /** Holders with the same name count as one. */
+  /** Holders with the same name are counted together. */
   readonly #byName = new Map<string, Holder[]>();
 
   /** Returns the holder. */
@@ -40,7 +40,7 @@ export class Holders {
     );
   }
 
-  /** Everything that is not zero, with names such as `uploads.waiting`. */
+  /** All counts above zero, with names such as `uploads.waiting`. */
   inUse(): InUse {
     const all: Record<string, number> = {};
     for (const [name, holders] of this.#byName) {

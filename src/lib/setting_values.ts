@@ -155,7 +155,7 @@ function checkParameters(parameters: URLSearchParams): void {
   // `sslrootcert` without verification would be silently ignored.
   if (parameters.has("sslrootcert") && mode !== "verify-full") {
     throw new SettingError(
-      "sslrootcert is for sslmode=verify-full; nothing else uses it.",
+      "sslrootcert is used only with sslmode=verify-full.",
     );
   }
 }
@@ -175,7 +175,7 @@ export function parseHeaderValue(text: string): string | null {
   if (text === "") return null;
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new SettingError(
-    "the key is not made of visible ASCII characters without spaces alone.",
+    "the key has a space, or a character that is not visible ASCII.",
   );
 }
 
@@ -263,12 +263,12 @@ const SUBMISSIONS_PORT = 465;
 export function parseSmtpUrl(text: string): MailServer | null {
   if (text === "") return null;
   const url = URL.parse(text);
-  const isSound = url !== null && /^smtps?:$/.test(url.protocol) &&
+  const isValid = url !== null && /^smtps?:$/.test(url.protocol) &&
     url.hostname !== "" && /^\/?$/.test(url.pathname) &&
     url.search + url.hash === "" &&
     (url.username === "") === (url.password === "") &&
     isPercentEncoded(url.username) && isPercentEncoded(url.password);
-  if (!isSound) {
+  if (!isValid) {
     throw new SettingError(
       "the value is not of the form smtp://USER:PASSWORD@HOST:PORT, with " +
         "special characters in user and password percent-encoded; " +

@@ -1,12 +1,12 @@
 /**
  * The syntax rule for URLs that sellers choose, for images and webhooks.
  *
- * It does not decide whether the host may be reached, because that needs a DNS
- * look-up.
+ * `net/outbound.ts` decides whether the host may be reached, because that needs
+ * a DNS look-up.
  */
 import { codePoints, fits, quote, shownLength } from "./values.ts";
 
-/** Longest accepted URL, in Unicode code points. */
+/** The length of the longest accepted URL, in Unicode code points. */
 export const MAX_URL_LENGTH = 2_000;
 
 /** A parsed URL, or a sentence for the seller about what is wrong. */
@@ -100,8 +100,8 @@ function nameOf(char: string): string {
 }
 
 /**
- * The origin (scheme, host, port) of each of these accepted URLs; null for a
- * path. Most images of an upload have the same host, so its origin is parsed
+ * The origin (scheme, host, port) of each accepted URL; null for a path. Most
+ * images of an upload have the same host, so the origin of a host is parsed
  * once.
  */
 export function originsOf(urls: readonly string[]): (string | null)[] {

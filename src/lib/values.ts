@@ -7,8 +7,9 @@ import type { DetailCode, Problem } from "./errors.ts";
 import { isMadeDate } from "./made_dates.ts";
 
 /**
- * The form of a value's text in the published schema; `max` is in code points,
- * or a number for numbers. A `text` keeps its white space and line breaks.
+ * The form of a value's text in the published schema; `max` is a number of code
+ * points, or the greatest number. A `text` keeps its white space and line
+ * breaks.
  */
 export type Form =
   | { kind: "line" | "text"; max: number }
@@ -49,7 +50,7 @@ export function isSpace(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13;
 }
 
-/** V8 answers at once for a string of one-byte characters. */
+/** V8 tests a string of one-byte characters without reading it. */
 const SURROGATE = /[\ud800-\udbff]/;
 
 /** Number of Unicode code points. */
@@ -69,7 +70,7 @@ export function codePoints(text: string): number {
 }
 
 /**
- * Longer texts (in code units) are too long for every field and are not
+ * Texts of more code units than this are too long for every field and are not
  * examined.
  */
 export const LONGEST_TEXT = 65_536;
@@ -85,7 +86,8 @@ export function shownLength(
 }
 
 /**
- * At most `max` code points; the number of code units decides for most texts.
+ * Whether a text has at most `max` code points; for most texts, the number of
+ * code units is enough to know.
  */
 export function fits(text: string, max: number): boolean {
   return text.length <= max ||
@@ -123,7 +125,7 @@ export function lineReader(max: number): Reader<string> {
     if (control !== null) {
       return invalid(
         "not_one_line",
-        `holds ${controlName(control[0])}; it must be one line without ` +
+        `contains ${controlName(control[0])}; it must be one line without ` +
           "control characters.",
       );
     }
@@ -209,8 +211,8 @@ const WRITTEN =
   /^([^\d.,]{0,5})(\d(?:[\d.,' \u00a0\u202f]{0,29}\d)?)(\D{0,5})$/;
 
 /**
- * A currency or percent sign beside an amount; any other text may belong to the
- * number.
+ * A currency or percent sign next to an amount. Any other text may belong to
+ * the number.
  */
 const SIGN = /^(?:[+%]|US\$|\p{Sc}|kr\.?|zł|kč|s?fr\.?|euro?)?$/iu;
 
@@ -315,7 +317,7 @@ export function integerReader(
   };
 }
 
-/** One of a few words. */
+/** Reads one of a few words. */
 export function wordReader<W extends string>(words: readonly W[]): Reader<W> {
   const known: ReadonlySet<string> = new Set(words);
   const expected = (words.length === 1 ? "" : "one of ") + words.join(", ");
@@ -336,7 +338,7 @@ export const readDate: Reader<string> = (text) => {
   if (match !== null) {
     const [year, month, day] = match.slice(1).map(Number);
     if (year > 0 && month >= 1 && month <= 12) {
-      // Day 0 of the next month is the last day of this one. Date reads years
+      // Day 0 of the next month is the last day of this month. Date reads years
       // below 100 as 19xx; adding 400 keeps the leap years.
       const last = new Date(Date.UTC(year % 400 + 400, month, 0)).getUTCDate();
       if (day >= 1 && day <= last) return ok(text);
@@ -398,7 +400,7 @@ export const readGtin: Reader<string> = (text) => {
   const expected = gtinCheckDigit(text.slice(0, -1));
   return text.endsWith(expected) ? ok(text) : invalid(
     "bad_check_digit",
-    `is ${quote(text)}, whose check digit would have to be ${expected}.`,
+    `is ${quote(text)}, whose check digit should be ${expected}.`,
   );
 };
 

@@ -1,5 +1,6 @@
 /**
- * A queue of work that waits for permits; after every change it decides anew.
+ * A queue of work that waits for permits. After every change, the queue decides
+ * which work may run.
  */
 import type { Holder } from "./holders.ts";
 import type { RunStep } from "./steps.ts";
@@ -22,16 +23,15 @@ interface Waiter {
 }
 
 /**
- * The waiters of one owner, by first key; each key's in order of arrival.
- * Arrays, because a set takes long to find its first entry after many
- * deletions.
+ * The waiters of one owner, by first key, in order of arrival. They are arrays,
+ * because a set takes long to find its first entry after many deletions.
  */
 type WaitersByKey = Map<string, Waiter[]>;
 
 /**
- * Grants permits according to its policy. Work that may run starts at once. The
- * rest is checked again when a permit was granted or given back, a pause has
- * ended, or a waiter has left: by owner, then by the owner's keys in turn.
+ * Grants permits according to its policy. Work that may run starts at once.
+ * Waiting work is checked again when a permit was granted or returned, a pause
+ * has ended, or a waiter has left: by owner, then by the owner's keys in turn.
  */
 export class WaitList implements Holder {
   readonly usage: Usage;
@@ -40,11 +40,11 @@ export class WaitList implements Holder {
   readonly #pause: () => Promise<void> | void;
   /** Waiters by owner, in the order of the owners' last turns. */
   readonly #waiting = new Map<string, WaitersByKey>();
-  /** When a permit was last given back; monotonic milliseconds. */
+  /** When a permit was last returned; monotonic milliseconds. */
   #freedAt = 0;
 
   /**
-   * @param pause is called when a permit is given back. The permit's slot stays
+   * @param pause is called when a permit is returned. The permit's slot stays
    * taken until the result has settled, so that other work runs between two
    * permits. The result must never reject.
    */
@@ -73,7 +73,7 @@ export class WaitList implements Holder {
   }
 
   /**
-   * Waits for a permit, which is held until it is disposed of.
+   * Waits for a permit. The caller holds the permit until it disposes of it.
    *
    * @throws the signal's reason, if it is aborted first; nothing is then held.
    */
@@ -113,15 +113,15 @@ export class WaitList implements Holder {
     const { keyLimit, limit, outOfTurn = () => 0 } = this.#policy;
     if (!this.#fits(keyLimit, ask)) return undefined;
     const inTurn = this.#fits(limit, ask);
-    const mayPass = () =>
+    const mayRunOutOfTurn = () =>
       !this.#waiting.has(ask.owner ?? "") && this.#fits(outOfTurn, ask);
-    if (!inTurn && !mayPass()) return undefined;
+    if (!inTurn && !mayRunOutOfTurn()) return undefined;
     const permit = this.usage.acquire(ask, this.#freed, inTurn);
     this.#dispatch();
     return permit;
   }
 
-  /** Call it after a limit was relaxed. */
+  /** Starts work that may run now; call it after a limit was relaxed. */
   recheck(): void {
     this.#dispatch();
   }
@@ -139,13 +139,13 @@ export class WaitList implements Holder {
   oldestWaitMs(): number {
     const { pausing } = this.usage;
     this.usage.pausing = 0;
-    const able = [...this.#runnable()];
+    const runnable = [...this.#runnable()];
     this.usage.pausing = pausing;
-    const askedAt = able.reduce(
+    const askedAt = runnable.reduce(
       (oldest, [first]) => Math.min(oldest, first.askedAt),
       Infinity,
     );
-    if (able.length === 0) return 0;
+    if (runnable.length === 0) return 0;
     return this.#clock.monotonic() - Math.max(askedAt, this.#freedAt);
   }
 
@@ -156,7 +156,7 @@ export class WaitList implements Holder {
 
   readonly #freed = (ask: Ask): void => {
     this.#freedAt = this.#clock.monotonic();
-    // No pause if all slots are taken by the pauses of other work.
+    // No pause while other work's pauses take all slots.
     const pause = this.#fits(this.#policy.limit, ask) && this.#pause();
     if (pause) void this.#countPause(pause);
     this.#dispatch();
@@ -190,9 +190,9 @@ export class WaitList implements Holder {
     const { owners } = this.usage;
     let next: [Waiter, string] | undefined;
     let least = Infinity;
-    for (const able of this.#runnable()) {
-      const ranked = rank?.(able[1], owners) ?? 0;
-      if (next === undefined || ranked < least) [next, least] = [able, ranked];
+    for (const runnable of this.#runnable()) {
+      const ranked = rank?.(runnable[1], owners) ?? 0;
+      if (next === undefined || ranked < least) [next, least] = [runnable, ranked];
       if (rank === undefined) break;
     }
     if (next === undefined) return false;
@@ -228,8 +228,8 @@ function moveToEnd<V>(line: Map<string, V>, of: string): V {
 }
 
 /**
- * The owner of a seller's heavy work: its documents, plans and writes share one
- * turn, so that no seller gets two.
+ * The owner of a seller's heavy work: its documents, plans and writes have one
+ * owner, so that no seller gets two turns.
  */
 export function heavyOwner({ no }: { no: number }): string {
   return `${no}`;

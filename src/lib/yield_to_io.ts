@@ -1,11 +1,12 @@
 /**
- * The number of polls of the sockets to wait for; the second one sends the
- * answers to what the first one read.
+ * The number of polls of the sockets to wait for: the second poll sends the
+ * answers to the requests that the first poll read.
  */
 const POLLS = 2;
 
 /**
- * Lets small requests that have arrived meanwhile be read and answered.
+ * Yields to the event loop, so that it reads and answers small requests that
+ * have arrived.
  *
  * While anything is ready to run, Deno's event loop polls its sockets only once
  * in 61 turns (tokio's `event_interval`), which can be 61 pieces of work.
@@ -30,7 +31,7 @@ export interface Loopback {
 export class IoYield {
   readonly #open: () => Promise<Loopback>;
   #loopback: Loopback | null = null;
-  /** Work that yields meanwhile waits for the same polls. */
+  /** The polls in progress; work that yields meanwhile waits for them, too. */
   #inProgress: Promise<void> | null = null;
 
   constructor(open: () => Promise<Loopback>) {
@@ -48,13 +49,14 @@ export class IoYield {
       for (let poll = 0; poll < POLLS; poll++) await send(this.#loopback);
     } catch {
       this.#close();
-      // There is no loopback interface, or no file descriptor for it. Then a
-      // poll is likely, but not certain.
+      // There is no loopback interface, or no file descriptor for the
+      // connection. A call to another thread makes a poll likely, but not
+      // certain.
       await crypto.subtle.digest("SHA-256", BYTE);
     }
   }
 
-  /** The next call opens another connection. */
+  /** Closes the connection; the next call opens another one. */
   #close(): void {
     const { sender, receiver } = this.#loopback ?? {};
     this.#loopback = null;

@@ -33,9 +33,9 @@ const INTERIM_LIMIT = 8;
 const HEAD_READ = 8 * 1024;
 const BODY_READ = 64 * 1024;
 /**
- * A read costs as much as copying some hundred bytes. If a host sends in small
- * pieces, after this many reads it is read at intervals, so that each read
- * returns more.
+ * A read costs as much as copying some hundred bytes. If a host sends small
+ * pieces, its connection is read at intervals after this many reads, so that
+ * each read returns more.
  */
 const FREE_READS = 64;
 const SMALL_READ = 512;
@@ -166,8 +166,8 @@ export class HttpConnection {
   }
 
   /**
-   * Watches an idle connection: if the host sends anything or closes it, it
-   * cannot be reused.
+   * Watches an idle connection: if the host sends anything or closes it, the
+   * connection cannot be reused, and `broken` is called.
    */
   watch(broken: () => void): void {
     this.#idle = true;
@@ -212,7 +212,10 @@ export class HttpConnection {
     }
   }
 
-  /** Scans each byte once, however small the pieces are. */
+  /**
+   * Reads the header of an answer; scans each byte once, however small the
+   * pieces are.
+   */
   async #headText(): Promise<string> {
     let length = this.#unread.length;
     let space = length > HEAD_READ
@@ -267,8 +270,8 @@ export class HttpConnection {
     return { status, fields, framing, keepAlive };
   }
 
-  // RFC 9112, 6.3. An answer with both lengths is refused: it may be an attempt
-  // at request smuggling.
+  // RFC 9112, 6.3. An answer with both `Transfer-Encoding` and `Content-Length`
+  // is refused: it may be an attempt at request smuggling.
   #framing(
     method: string,
     status: number,
@@ -376,14 +379,14 @@ export function headerTokens(value: string | undefined): string[] {
   return (value ?? "").split(",").map((token) => token.trim().toLowerCase());
 }
 
-// Checked early, so that another protocol is reported at once instead of after
-// a time-out.
+// This is checked early, so that another protocol is reported at once and not
+// after a time-out.
 function startsLikeHttp(bytes: Uint8Array): boolean {
   return "HTTP/".startsWith(latin1.decode(bytes.subarray(0, 5)));
 }
 
 // The position after the empty line that begins at `from` or later, or -1. A
-// bare line feed ends a line, too.
+// bare line feed also ends a line.
 function headEnd(bytes: Uint8Array, from: number): number {
   for (
     let at = bytes.indexOf(LF, from);

@@ -13,13 +13,14 @@ import type { Monotonic } from "../lib/usage.ts";
 import { type Permit, WaitList } from "../lib/wait_list.ts";
 
 /**
- * Returns all addresses of a host name; rejects or returns none if it has none.
+ * Returns all addresses of a host name; rejects or returns an empty list if the
+ * name has none.
  */
 export type Resolver = (name: string) => Promise<readonly string[]>;
 
 // Each look-up occupies a thread until the operating system gives up, even
 // after its caller has. File access uses the same pool of 32 threads in Deno,
-// and look-ups beyond those would time out while they wait for a thread.
+// and further look-ups would time out while they wait for a thread.
 const LOOKUPS_AT_ONCE = 24;
 
 /** Slots for look-ups; all clients of one thread have to share them. */
@@ -57,7 +58,7 @@ interface Entry {
  * Resolves names and checks their addresses. Concurrent requests for a name
  * share one look-up, and its result is cached for five seconds (a failure for
  * one), so that 250 images of one host cost one look-up. Only checked addresses
- * are cached, and the caller dials those, so DNS rebinding has no effect.
+ * are cached, and the caller dials only these, so DNS rebinding has no effect.
  *
  * A bounded number of look-ups runs at once, shared among owners, so that one
  * owner's slow name servers do not delay the others.

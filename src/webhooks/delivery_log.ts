@@ -116,8 +116,8 @@ export interface DeliveryChoice {
 
 /**
  * A seller's deliveries made before `after` (null: from the newest), the newest
- * first. With a state it ends after `SCAN_ROWS` rows, so it may return few
- * deliveries or none although more follow.
+ * first. With a state, the search stops after `SCAN_ROWS` rows, so it may
+ * return few deliveries or none although more follow.
  */
 export async function sellerDeliveries(
   sql: Sql,
@@ -142,8 +142,8 @@ export async function sellerDeliveries(
 }
 
 /**
- * Reads each trigger separately, because the index has a trigger's deliveries
- * in order. With a reference, a trigger has at most one delivery, which the
+ * Reads each trigger separately, because the index orders the deliveries of one
+ * trigger. With a reference, a trigger has at most one delivery, which the
  * event names.
  */
 async function newestIds(
@@ -199,7 +199,7 @@ async function deliveriesIn(
   return lists.flat().slice(0, limit);
 }
 
-/** One delivery: of this seller, or of any if it is null. */
+/** Finds a delivery of this seller; of any seller if `sellerNo` is null. */
 export async function findDelivery(
   sql: Sql,
   sellerNo: number | null,
@@ -307,14 +307,14 @@ export async function oldestDueDelivery(
   return head?.dueAt ?? null;
 }
 
-/** Rows of one sweep; few, because other writes wait meanwhile. */
+/** Rows of one write of a sweep; few, because other writes wait meanwhile. */
 const SWEEP_ROWS = 100;
 
 /**
- * Deletes some of the deliveries that were kept long enough, with their
+ * Deletes some of the deliveries whose retention has ended, with their
  * attempts, and the bodies of their events. The rows of events stay, so that
  * their references are recognised; test events have no reference and are
- * deleted. `keptMs` is how long delivered ones are kept. Returns how many
+ * deleted. `keptMs` is the retention of delivered deliveries. Returns how many
  * deliveries and events were handled.
  */
 export async function sweepDeliveries(
@@ -347,7 +347,7 @@ export async function sweepDeliveries(
     await deleteDeliveries(tx, old);
     return old.length;
   }
-  // Events without a webhook are kept as long as delivered ones.
+  // Events without a webhook are kept as long as delivered events.
   const old = await lockOld(tx, {
     table: "events",
     condition: "delivery_id IS NULL AND body IS NOT NULL AND created_at <= ?",

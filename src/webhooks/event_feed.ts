@@ -22,12 +22,12 @@ export interface FeedEvent {
    * skipped.
    */
   number: number;
-  /** The body as it is or would be delivered. */
+  /** The body of its delivery, even if there is no delivery. */
   body: Uint8Array;
 }
 
 export interface EventsQuery {
-  /** The number of the last event before it. */
+  /** The number after which the list begins. */
   after: number;
   /** Only events of this trigger; null: of all. */
   trigger: Trigger | null;
@@ -53,8 +53,9 @@ const NUMBERING_MS = 5_000;
 
 /**
  * Numbers new events of a seller until the query has enough or all events are
- * numbered. If that fails, numbered events can still be listed; if none match,
- * throws the `DbError`, or 503 if the numbering takes long.
+ * numbered. If the numbering fails, the events that have numbers can be listed;
+ * if none of them match, throws the `DbError`, or 503 if the numbering takes
+ * long.
  */
 export async function makeListable(
   { db, deps: { clock } }: Pick<Services, "db"> & { deps: Pick<Deps, "clock"> },
@@ -71,7 +72,7 @@ export async function makeListable(
       throw tooManyUnnumbered();
     }
     try {
-      // Not in the queue of the seller's other writes, which may take long.
+      // A separate queue, because the seller's other writes may take long.
       const count = await db.of(no).write((tx) => numberEvents(tx, no), {
         queue: "event numbers",
       });
@@ -126,7 +127,7 @@ function numbered(
     : `AND trigger_name IN (${placeholders(triggers.length)})`;
   const ofReference = reference === null ? "" : "AND reference = ?";
   const ofId = id === null ? "" : "AND id = ?";
-  // With the unary plus, SQLite cannot use the indexes of numbers instead.
+  // The unary plus keeps SQLite from using the indexes of numbers.
   const isOne = reference !== null || id !== null;
   const number = isOne ? "+event_no" : "event_no";
   return {
@@ -174,8 +175,8 @@ export interface Period {
 }
 
 /**
- * The next `limit` events of a trigger in a period, in order of time, after a
- * given one; null: from the first.
+ * The next `limit` events of a trigger in a period, in the order of time, after
+ * the event `after`; null: from the first.
  */
 export function eventsInPeriod(
   sql: Sql,
@@ -206,8 +207,8 @@ export function eventsInPeriod(
 }
 
 /**
- * Records the first delivery of an event that had no webhook; false if it has
- * one now.
+ * Records the first delivery of an event that had no webhook; false if the
+ * event has a delivery by now.
  */
 export async function setDelivery(
   tx: Tx,

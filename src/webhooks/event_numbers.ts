@@ -2,11 +2,12 @@
  * The numbers of a seller's events: the order in which the seller reads them.
  *
  * An event gets its number when its seller requests events, not when it is
- * stored. A number at that time would need a lock until the commit, so all
- * writes of events for one seller would wait for each other. Numbering locks
- * the seller's counter. So a reader that sees a number also sees all smaller
- * ones, and an event that is committed later gets a greater one. Events that
- * are numbered together are numbered in the order of their times.
+ * stored. Numbering in the write that stores an event would need a lock until
+ * the commit, so all writes of events for one seller would wait for each other.
+ * The later numbering locks the seller's counter. So a reader that sees a
+ * number also sees all smaller numbers, and an event that is committed later
+ * gets a greater number. Events that are numbered together are numbered in the
+ * order of their times.
  */
 import { LIMIT, type Tx } from "../database/db.ts";
 

@@ -1,7 +1,8 @@
 /**
- * The only way to create an event. The operator sends it over HTTP or with a
- * command, or another feature emits it within its own write (`emitWithin`).
- * Event and delivery are one write; nothing is sent before its commit.
+ * Creates events; nothing else does. The operator sends an event over HTTP or
+ * with a command, or another feature emits an event within its own write
+ * (`emitWithin`). One write stores the event and its delivery; nothing is sent
+ * before its commit.
  */
 import type { Clock, Deps } from "../deps.ts";
 import { type Detail, recordInvalid, ServiceError } from "../lib/errors.ts";
@@ -57,8 +58,8 @@ export async function ingestEvent(
     return await prepareAndRecord(services, draft);
   } catch (error) {
     if (!(error instanceof DbError && error.kind === "unsure")) throw error;
-    // The connection broke during the commit, so the event may be stored: try
-    // again.
+    // The connection broke during the commit, so the event may be stored. A
+    // second attempt finds out.
     return await prepareAndRecord(services, draft).catch(() => {
       throw error;
     });
@@ -163,7 +164,10 @@ function unknownSeller({ text, line }: DraftField): Detail {
   };
 }
 
-/** The number of inserted events is known after the commit. */
+/**
+ * Inserts an event and its delivery; the number of inserted events is known
+ * after the commit.
+ */
 async function recordEvent(
   tx: Tx,
   clock: Clock,

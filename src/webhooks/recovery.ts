@@ -13,7 +13,7 @@ import { findWebhook, lockWebhook } from "./webhook_rows.ts";
 import { TRANSITIONS, type Webhook } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** Events of one step; few, because other writes wait meanwhile. */
+/** The events of one step; few, because other writes wait meanwhile. */
 const STEP_EVENTS = 250;
 
 export interface RecoveryRequest {
@@ -24,7 +24,7 @@ export interface RecoveryRequest {
 
 export interface Recovered {
   queued: number;
-  /** How many of them wait until the webhook is registered again. */
+  /** The queued deliveries that wait until the webhook is registered again. */
   held: number;
 }
 
@@ -79,7 +79,7 @@ function isMissed({ deliveryId, state }: TimedEvent): boolean {
 
 type OwnedWebhook = Webhook & { sellerNo: number };
 
-/** Returns how many of them are queued or held. */
+/** Queues or holds the deliveries of missed events; returns how many. */
 async function queueMissed(
   tx: Tx,
   { clock, ids }: Pick<Services["deps"], "clock" | "ids">,
@@ -89,7 +89,7 @@ async function queueMissed(
   const now = clock.now();
   let queued = 0;
   for (const { id, deliveryId, state } of missed) {
-    const done = state === "held" ||
+    const isQueued = state === "held" ||
       (deliveryId === null
         ? await deliverForFirstTime(tx, webhook, id, ids.uuid(), now)
         : await requeueDelivery(
@@ -99,7 +99,7 @@ async function queueMissed(
           webhook,
           now,
         ));
-    if (done) queued++;
+    if (isQueued) queued++;
   }
   return queued;
 }

@@ -2,15 +2,15 @@
 import type { Deps } from "../deps.ts";
 import { inReach, query, type Sql, type Tx } from "../database/db.ts";
 import { newWebhookSecret } from "../sellers/seller_rows.ts";
-import { inForce, rotateSecrets, type Secrets } from "./webhook.ts";
+import { stillSigning, rotateSecrets, type Secrets } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** Rows of each table that one write examines. */
 const FORGET_ROWS = 500;
 
 /**
- * Columns of a webhook's secrets; those of its seller if it has none of its
- * own.
+ * Columns of a webhook's secrets; the seller's secrets if the webhook has none
+ * of its own.
  */
 export const SECRETS = `
   COALESCE(webhooks.secret, sellers.webhook_secret) AS secret,
@@ -136,7 +136,7 @@ export async function forgetFormerSecrets(
   );
   const left = rows.map((row) => ({
     ...row,
-    signing: JSON.stringify(inForce(JSON.parse(row.former), now)),
+    signing: JSON.stringify(stillSigning(JSON.parse(row.former), now)),
   })).filter(({ former, signing }) => signing !== former);
   // Another write may have rotated the secrets since they were read.
   await tx.runMany(

@@ -6,8 +6,8 @@ const REVIEWED =
 
 /**
  * When the marketplace sends each trigger, with an example of `<data>`. The
- * marketplace decides about its content, except for decisions of a review and
- * ends of imports, which are the service's own events.
+ * marketplace decides about the content of `<data>`, except in events that the
+ * service makes itself: decisions of a review and ends of imports.
  */
 export const TRIGGER_EXAMPLES = {
   order_created: {
@@ -35,7 +35,7 @@ export const TRIGGER_EXAMPLES = {
       "<delivered_at>2026-11-23T14:05:00Z</delivered_at></order>",
   },
   return_created: {
-    when: "the customer sends something back",
+    when: "the customer returns products",
     data: "<return><number>7</number><order>1001</order>" +
       "<line><sku>MUG-1</sku><quantity>1</quantity></line></return>",
   },

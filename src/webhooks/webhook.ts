@@ -62,24 +62,27 @@ export interface Transition {
  * `webhooks/rows/queue.ts` are generated from this table.
  */
 export const TRANSITIONS = {
-  /** A process claims it, under a lease. */
+  /** A process claims the delivery under a lease. */
   claim: { from: ["pending", "retrying"], to: "sending" },
   /** The endpoint answered 2xx. */
   accept: { from: ["sending"], to: "delivered" },
   /**
-   * The attempt failed and the schedule has another one, or its outcome is
+   * The attempt failed and the schedule has another attempt, or the outcome is
    * unknown.
    */
   retry: { from: ["sending"], to: "retrying" },
-  /** The attempt failed, and the schedule has no other one. */
+  /** The last attempt of the schedule failed. */
   exhaust: { from: ["sending"], to: "exhausted" },
-  /** Its webhook was disabled. */
+  /** The webhook was disabled. */
   hold: { from: ["pending", "retrying", "sending"], to: "held" },
-  /** Its webhook was enabled again. */
+  /** The webhook was enabled again. */
   free: { from: ["held"], to: "pending" },
-  /** Its webhook was deleted. */
+  /** The webhook was deleted. */
   cancel: { from: ["pending", "retrying", "held", "sending"], to: "cancelled" },
-  /** A seller or the operator replays it; the retry schedule starts again. */
+  /**
+   * A seller or the operator replays the delivery; the retry schedule starts
+   * again.
+   */
   replay: {
     from: ["pending", "retrying", "delivered", "exhausted", "cancelled"],
     to: "pending",
@@ -125,8 +128,8 @@ export interface WebhookHealth {
 }
 
 /**
- * Longer than `RETRIES` take: without a `Retry-After`, one failing delivery alone
- * disables no webhook.
+ * Longer than the whole schedule of `RETRIES`, so that, without a
+ * `Retry-After`, one failing delivery alone does not disable a webhook.
  */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 /**
@@ -188,26 +191,26 @@ export function signingSecrets(
   { current, former }: Secrets,
   now: number,
 ): string[] {
-  return [current, ...inForce(former, now).map(([secret]) => secret)];
+  return [current, ...stillSigning(former, now).map(([secret]) => secret)];
 }
 
 /**
- * The secrets after `next` has replaced the current one, which signs for
- * another 24 hours; older ones sign until their promised time. Throws 429 if
- * too many former secrets still sign.
+ * Replaces the current secret by `next`. The replaced secret signs for another
+ * 24 hours; older secrets sign until their promised time. Throws 429 if too
+ * many former secrets still sign.
  */
 export function rotateSecrets(
   { current, former }: Secrets,
   next: string,
   now: number,
 ): Secrets {
-  const signing = inForce(former, now);
+  const signing = stillSigning(former, now);
   if (signing.length >= FORMER_SECRETS) {
     const seconds = Math.ceil((signing[0][1] - now) / SECOND_MS);
     throw new ServiceError(
       "rate_limited",
-      `${FORMER_SECRETS} former secrets still sign, which is the most; the ` +
-        `first of them ends at ${new Date(signing[0][1]).toISOString()}. ` +
+      `${FORMER_SECRETS} former secrets still sign, which is the maximum; the ` +
+        `first of them stops signing at ${new Date(signing[0][1]).toISOString()}. ` +
         "Rotate the secret then.",
       { headers: { "Retry-After": String(seconds) } },
     );
@@ -219,7 +222,7 @@ export function rotateSecrets(
 }
 
 /** The former secrets that sign at `now`. */
-export function inForce(former: readonly FormerSecret[], now: number) {
+export function stillSigning(former: readonly FormerSecret[], now: number) {
   return former.filter(([, until]) => now < until);
 }
 

@@ -74,7 +74,7 @@ function attributesProblem(
     if (prefix === "") continue;
     const expanded = `${bound.get(prefix)} ${local}`;
     if (seen.has(expanded)) {
-      return `The attribute ${shown(name)} stands here twice, under two ` +
+      return `The attribute ${shown(name)} appears here twice, with two ` +
         "prefixes of one namespace.";
     }
     seen.add(expanded);
@@ -89,8 +89,8 @@ function nameProblem(
 ): string | null {
   const [prefix, local] = split(name);
   if (!isNcName(local) || (name.includes(":") && !isNcName(prefix))) {
-    return `The ${kind} name ${shown(name)} has a colon where none may ` +
-      "stand; a colon only parts a prefix from a name.";
+    return `The ${kind} name ${shown(name)} has a misplaced colon: ` +
+      "a colon may only separate a prefix from a name.";
   }
   if (prefix === "" || bound.has(prefix)) return null;
   return `The prefix of the ${kind} ${shown(name)} is not bound here; ` +

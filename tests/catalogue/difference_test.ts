@@ -63,7 +63,12 @@ contract.test("an attribute update adds a difference to the quantity", async () 
       ["quantity/-10000001?change=true", 422, "from -10000000 to", 9],
       ["quantity/-1.5?change=true", 422, "whole number", 9],
       ["quantity/?change=true", 422, "whole number", 9],
-      ["quantity/-1?change=true&expected=9", 422, "stands beside expected", 9],
+      [
+        "quantity/-1?change=true&expected=9",
+        422,
+        "is sent together with expected",
+        9,
+      ],
       ["price/-1?change=true", 422, "change does not go with price", 9],
       ["quantity/-9?change=true", 204, "", 0],
       ["quantity/-1?change=true", 422, "quantity is 0 now", 0],

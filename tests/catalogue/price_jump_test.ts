@@ -83,7 +83,7 @@ bothForms.test("a document with a price beyond the limit is refused, unless the 
     assertEquals(
       detail.message,
       "price would fall from 199 to 1.99 SEK, by more than 50 percent; " +
-        "correct it, or send it again with expected 199 if it is right.",
+        "correct it, or send it again with expected 199 if it is correct.",
     );
   }
   assertEquals(await priceOf(app), "199");

@@ -38,7 +38,7 @@ const PRODUCT: ProductFields = {
 /** Whether the record of a created product accepts another product. */
 function isAsLeft(record: string, product: ProductFields): boolean {
   const [step] = unpacked(record);
-  assert(step.did === "create");
+  assert(step.effect === "create");
   return step.isAsLeft(columnValues(product));
 }
 
@@ -82,7 +82,7 @@ Deno.test("a record has the former values of changed fields and recognizes the n
   const record = packUndo([null, rowChange({ before, after })]);
   assert(!record.includes(after.description), "a checksum is enough");
   const [step] = unpacked(record);
-  assert(step.index === 1 && step.did === "update");
+  assert(step.index === 1 && step.effect === "update");
   const former = step.fields.map(({ field, former }) =>
     fieldsOf(field, former)
   );

@@ -25,7 +25,7 @@ function copy(
 /** The output for this many rows in each table. */
 function sameRows(each: number): string {
   const rows = TABLES.length * each;
-  return `FROM and TO hold the same ${rows} rows`;
+  return `FROM and TO have the same ${rows} rows`;
 }
 
 Deno.test("copy-database: copies, compares, and prints both results", async () => {
@@ -133,7 +133,7 @@ Deno.test("copy-database: one line says why a database cannot be copied", async 
     [hard, one, 2, "same database"],
     [one, `file://${folder.path}/new.db`, 2, "TO: "],
     [`${folder.path}/none`, one, 2, "FROM: there is no"],
-    [empty, `${folder.path}/new.db`, 2, "FROM holds no seller"],
+    [empty, `${folder.path}/new.db`, 2, "FROM has no seller"],
     [one, other, 2, "neither empty nor a copy"],
     [one, "postgres://host/", 2, "TO: the value is not of the form"],
     [one, "SELLER_DATABASE_URL", 2, "TO: SELLER_DATABASE_URL is not set"],

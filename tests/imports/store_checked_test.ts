@@ -352,7 +352,7 @@ contract.test("the document of a dry run is kept for a day; then only its refuse
   assert(left > 0 && left < 600_000, `${left} bytes are kept`);
   const answer = await store(app, id);
   assertEquals(refusalOf(answer), "409 conflict");
-  assertStringIncludes(answer.text, "not kept any more");
+  assertStringIncludes(answer.text, "no longer kept");
   assertEquals(refusalOf(await store(app, later)), "409 conflict");
   const refused = await app.call(`${IMPORTS}/${id}/refused`);
   assertStringIncludes(refused.text, "Title of BAD");

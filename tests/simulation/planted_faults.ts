@@ -907,7 +907,8 @@ let end = () => Promise.resolve();
     name: "imports: an import that waits for images ends twice",
     file: "imports/end.ts",
     from: "  if (!waitsForImages) await emitEnd(tx, services, key);",
-    to: "  if (!waitsForImages || waitsForImages) await emitEnd(tx, services, key);",
+    to:
+      "  if (!waitsForImages || waitsForImages) await emitEnd(tx, services, key);",
   },
   {
     name: "imports: a cancelled import makes no event",

@@ -1,6 +1,6 @@
 /**
  * Answers the requests that wait for an image. One write updates a bounded
- * number of them; a job ends with the last.
+ * number of requests; a job ends when its last request is answered.
  */
 import { ATTEMPTS, RETRIES } from "../image.ts";
 import {
@@ -15,7 +15,9 @@ import { totalDelayMs } from "../../jobs/retry_schedule.ts";
 
 /** The most waiting rows that one write reads. */
 const ANSWER_LIMIT = 500;
-/** The most waiting rows read at each failure of a job that continues. */
+/**
+ * The most waiting rows that are read at each failure of a job that continues.
+ */
 const EXHAUSTED_LIMIT = 100;
 
 /** How a job ended. */
@@ -47,7 +49,7 @@ const WAITING = `SELECT transaction_id, ordinal, image_id, refs, validator,
 /** What was added to the counts of a transaction, by its id. */
 export type TransactionChange = readonly [id: string, change: ImagesChange];
 
-/** The images of `answerWaiting`, by id. */
+/** The result of `answerWaiting`; images are named by their ids. */
 export interface Answered {
   changes: TransactionChange[];
   /**
@@ -55,11 +57,14 @@ export interface Answered {
    * fetched again.
    */
   again: Set<string>;
-  /** Other images, with requests that another write must answer. */
+  /** Other images, whose remaining requests another write must answer. */
   left: Set<string>;
 }
 
-/** Updates requests that wait for jobs of a seller; their rows are locked. */
+/**
+ * Updates requests that wait for jobs of a seller. The caller has locked the
+ * rows of the jobs.
+ */
 export async function answerWaiting(
   tx: Tx,
   sellerNo: number,
@@ -93,10 +98,10 @@ export async function answerWaiting(
 }
 
 /**
- * Updates the requests for which this failure was the last attempt, while the
- * job continues for later requests. They have had as many attempts and as much
- * time as with a job of their own. If there are very many, each failure updates
- * some.
+ * Updates the requests for which this failure was the last attempt; the job
+ * continues for later requests. The updated requests have had as many attempts
+ * and as much time as with a separate job. If there are very many of them, each
+ * failure updates some.
  */
 export async function answerExhausted(
   tx: Tx,
@@ -123,8 +128,8 @@ export async function answerExhausted(
 
 /**
  * Whether an outcome answers a request: the request was made before the attempt
- * began; or it was made meanwhile, the outcome is a success, and the request is
- * for this version or for any.
+ * began; or it was made during the attempt, the outcome is a success, and the
+ * request is for this version or for any version.
  */
 function answersRow(answer: Answer, row: Waiting): boolean {
   if (row.after_attempt < answer.attempt) return true;

@@ -1,4 +1,6 @@
-/** Finds stored copies, and those that are still needed. */
+/**
+ * Finds stored copies of images, and deletes copies that are no longer needed.
+ */
 import type { StoredFile } from "../image.ts";
 import { touchProductsOf } from "../shown_images.ts";
 import {
@@ -31,8 +33,8 @@ const existsIn = (table: string, more = "") =>
    WHERE o.seller_no = images.seller_no AND o.image_id = images.id${more})`;
 
 /**
- * Whether a product or an upload needs a row of `images`, or it is an uploaded
- * image that a product may still name.
+ * The condition that a product or an upload needs a row of `images`, or that
+ * the row is an uploaded image which a product may still name.
  */
 const NEEDED = `(images.state IN ('pending', 'arriving', 'uploaded')
   OR ${existsIn("product_images")}
@@ -51,7 +53,7 @@ export async function copiesUnder(
   return await copiesWhere(sql, prefix, "sha256 IS NOT NULL");
 }
 
-/** Like `copiesUnder`, without copies whose file may not be there yet. */
+/** Like `copiesUnder`, without copies whose file may not be stored yet. */
 export async function storedCopiesUnder(
   sql: Sql,
   prefix: string,
@@ -67,7 +69,7 @@ const HAS_FILE = "state <> 'arriving'";
 
 /**
  * The copies of the next `limit` rows after a SHA-256, in order; several rows
- * may have the same copy. Leaves out those whose file may not be there yet.
+ * may have the same copy. Leaves out copies whose file may not be stored yet.
  */
 export async function copiesAfter(
   sql: Sql,
@@ -127,30 +129,29 @@ export interface ImageKey {
   id: string;
 }
 
-interface LookedAt extends ImageKey {
+interface ExaminedImage extends ImageKey {
   url_key: string;
   unneeded_since: number | null;
   needed: number;
   /**
-   * Whether there is something to give up: a copy, or a row that no upload
-   * uses.
+   * Whether there is something to delete: a copy, or a row that no upload uses.
    */
   isMore: number;
 }
 
 /**
- * Processes the next images after `after`: records `now` for those that have
- * just become unneeded, and gives up those that nothing has needed since
- * `since`: their copies, and their rows if no upload uses them. Returns the
- * last image read, null at the end, and how many were given up. Times in Unix
- * milliseconds.
+ * Processes the next images after `after`: records `now` for images that have
+ * just become unneeded. Of images that nothing has needed since `since`,
+ * deletes the copies, and the rows if no upload uses them. Returns the last
+ * image read (null at the end), and for how many images something was deleted.
+ * Times in Unix milliseconds.
  */
 export async function forgetUnneeded(
   tx: Tx,
   after: ImageKey,
   { now, since }: { now: number; since: number },
 ): Promise<{ last: ImageKey | null; forgotten: number }> {
-  const images = await tx.all<LookedAt>(
+  const images = await tx.all<ExaminedImage>(
     `SELECT seller_no AS "sellerNo", id, url_key, unneeded_since,
        CASE WHEN ${NEEDED} THEN 1 ELSE 0 END AS needed,
        CASE WHEN sha256 IS NOT NULL OR NOT ${NAMED}
@@ -160,7 +161,7 @@ export async function forgetUnneeded(
     [after.sellerNo, after.id],
   );
   const last = images.length < STEP_ROWS ? null : images[STEP_ROWS - 1];
-  // In the order in which all writes lock the images of a seller.
+  // All writes lock the images of a seller in this order.
   images.sort((a, b) =>
     a.sellerNo - b.sellerNo || (a.url_key < b.url_key ? -1 : 1)
   );
@@ -182,18 +183,22 @@ export async function forgetUnneeded(
     (image.unneeded_since ?? now) <= since
   );
   for (const [sellerNo, rows] of groupBySeller(old)) {
-    await giveUp(tx, sellerNo, rows.map(({ id }) => id));
+    await deleteUnneeded(tx, sellerNo, rows.map(({ id }) => id));
   }
   return { last, forgotten: old.length };
 }
 
-/** Gives up those of these images that nothing needs now. */
-async function giveUp(
+/**
+ * Deletes the copies and rows of the images in this list that nothing needs
+ * now.
+ */
+async function deleteUnneeded(
   tx: Tx,
   sellerNo: number,
   imageIds: readonly string[],
 ): Promise<void> {
-  // Locked first, so that no upload can request one of them before the commit.
+  // The images are locked first, so that no upload can request one of them
+  // before the commit.
   await tx.runMany(
     "UPDATE images SET state = state WHERE seller_no = ? AND id = ?",
     imageIds.map((id) => [sellerNo, id]),
@@ -226,9 +231,12 @@ async function giveUp(
 
 /** Times in Unix milliseconds. */
 export interface UnnamedTimes {
-  /** Uploaded images that were stored by then are given up. */
+  /**
+   * Uploaded images that were stored by this time and are not named are
+   * deleted.
+   */
   uploadedBy: number;
-  /** The same for images whose file did not come. */
+  /** The same for images whose file did not arrive. */
   arrivingBy: number;
 }
 
@@ -264,7 +272,7 @@ export async function forgetUnnamed(
     times,
   );
   for (const [sellerNo, rows] of groupBySeller(images)) {
-    // Locked first, because a product may name one of them.
+    // The images are locked first, because a product may name one of them.
     await tx.runMany(
       "UPDATE images SET state = state WHERE seller_no = ? AND id = ?",
       rows.map(({ id }) => [sellerNo, id]),
@@ -290,8 +298,8 @@ export async function forgetUnnamed(
 }
 
 /**
- * Forgets copies whose file is missing or damaged, and fetches their URLs
- * again. Returns how many URLs.
+ * Records that copies have no file, because the file is missing or damaged, and
+ * fetches their URLs again. Returns the number of URLs.
  */
 export async function refetchCopies(
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
  * The image quota of a seller: the bytes of the stored copies, counted once for
- * each URL until the copy is given up.
+ * each URL until the copy is deleted.
  */
 import {
   placeholders,
@@ -10,7 +10,7 @@ import {
 } from "../../database/db.ts";
 import { addUsage, lockUsage, quotaOf } from "../../sellers/usage_rows.ts";
 
-/** Bytes that a seller's stored copies leave of its quota. */
+/** The bytes of a seller's quota that its stored copies leave free. */
 export async function imageRoom(
   sql: Sql,
   sellerNo: number,
@@ -27,7 +27,7 @@ export async function imageRoom(
 
 /**
  * A new copy of an image, and by how many bytes it is larger than the former
- * one.
+ * copy.
  */
 export interface NewCopy {
   id: string;
@@ -35,8 +35,8 @@ export interface NewCopy {
 }
 
 /**
- * The ids of a seller's new copies for which there is no room. Locks the usage,
- * to which the caller adds the other copies.
+ * The ids of a seller's new copies that exceed the quota. Locks the usage, to
+ * which the caller adds the other copies.
  */
 export async function copiesBeyondQuota(
   tx: Tx,
@@ -55,7 +55,9 @@ export async function copiesBeyondQuota(
   return refused;
 }
 
-/** Stops counting the copies of these images; their rows are locked. */
+/**
+ * Stops counting the copies of these images, whose rows the caller has locked.
+ */
 export async function refundCopies(
   tx: Tx,
   sellerNo: number,

@@ -1,15 +1,15 @@
 /**
- * Disk calls that block their thread. Moving each call to another thread takes
- * several times as long as creating a small file; but a disk may stall, and the
- * blocked thread then looks as if it hung. So each call sets a flag that other
- * threads can read.
+ * Disk calls that block their thread. Moving each call to another thread would
+ * take several times as long as creating a small file. But a disk may stall,
+ * and then the blocked thread seems to hang. So each call sets a flag that
+ * other threads can read.
  */
 
 import { systemClock } from "../../deps.ts";
 import { totalLimit } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
 
-/** A thread's flag; can be sent to it. */
+/** The flag of a thread, which can be sent to the thread. */
 export type DiskMark = SharedArrayBuffer;
 
 /** Creates a flag that is not set. */
@@ -22,7 +22,10 @@ export function isAtDisk(mark: DiskMark): boolean {
   return Atomics.load(new Int32Array(mark), 0) !== 0;
 }
 
-/** This thread's flag; private until `leaveMarksIn` replaces it. */
+/**
+ * The flag of this thread; no other thread sees it until `leaveMarksIn`
+ * replaces it.
+ */
 let own = new Int32Array(newDiskMark());
 
 /** Makes this thread use the given flag from now on. */
@@ -30,7 +33,10 @@ export function leaveMarksIn(mark: DiskMark): void {
   own = new Int32Array(mark);
 }
 
-/** Calls `call`, which waits for the disk. */
+/**
+ * Calls `call`, which blocks this thread until the disk answers, with the flag
+ * set.
+ */
 export function diskCall<T>(call: () => T): T {
   Atomics.store(own, 0, 1);
   try {
@@ -52,7 +58,7 @@ export const diskThreads = new WaitList(systemClock, {
 /**
  * Calls `call`, which blocks another thread until the disk answers. A stalled
  * disk blocks only a limited number of threads, so that name look-ups continue
- * and no host is blamed.
+ * and hosts are not blamed for the disk.
  */
 export function diskTurn<T>(call: () => Promise<T>): Promise<T> {
   return diskThreads.run({}, call);

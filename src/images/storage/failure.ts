@@ -4,7 +4,7 @@ import { StoreError } from "../../lib/store_error.ts";
 
 /** ENOSPC and EDQUOT of Linux and macOS. */
 const NO_ROOM = /\(os error (?:28|69|122)\)/;
-/** How Deno marks a system error that has no class. */
+/** The mark in the message of a system error for which Deno has no class. */
 const OF_THE_SYSTEM = /\(os error \d+\)/;
 
 /** Whether an error comes from the image store or a system call on files. */

@@ -1,6 +1,7 @@
 /**
- * A folder as the image store, on this machine or shared by several: `<first
- * two digits>/<SHA-256>.<type>`, and `<lease>.part` for partial downloads.
+ * A folder as the image store, on this machine or shared by several machines:
+ * `<first two digits>/<SHA-256>.<type>`, and `<lease>.part` for partial
+ * downloads.
  */
 import { diskThreads, diskTurn } from "./disk_call.ts";
 import { filesIn, statFile, unlessGone } from "./files.ts";
@@ -28,7 +29,7 @@ const CHUNK = 64 * 1024;
 /** A folder without this file may be a mount point without its mount. */
 const MARKER = "store.marker";
 const MARKER_TEXT =
-  "Images of the Seller Interface are kept in this folder. Leave this file in it.\n";
+  "This folder stores images of the Seller Interface. Do not remove this file.\n";
 
 /** Throws `Deno.errors.*` if the folder cannot be read or written. */
 export class FolderStore implements ImageStore {
@@ -82,8 +83,8 @@ export class FolderStore implements ImageStore {
   }
 
   /**
-   * Created only if the folder is a store: a mount point without its mount must
-   * stay empty.
+   * Creates the subfolder of a file, but only if the folder is a store: a mount
+   * point without its mount must stay empty.
    */
   #makeFolderOf(file: string): void {
     if (!exists(`${this.#folder}/${MARKER}`)) throw unknownFolder(this.#folder);
@@ -156,7 +157,7 @@ function unknownFolder(folder: string): StoreError {
   );
 }
 
-/** Calls the disk for a reader; its failures are `StoreError`s. */
+/** Calls the disk to read; turns failures into `StoreError`s. */
 async function reading<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

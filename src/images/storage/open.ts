@@ -8,7 +8,10 @@ import { s3SettingsOf } from "../../object_storage/settings.ts";
 import { S3Store } from "./s3.ts";
 import type { ImageStore } from "./blob_store.ts";
 
-/** Can be sent to the image worker, so that it opens the same store. */
+/**
+ * The settings of a store, which can be sent to the image worker, so that it
+ * opens the same store.
+ */
 export interface ImageStoreSettings {
   /** The store, or the folder of partial downloads for a remote store. */
   folder: string;
@@ -33,7 +36,7 @@ export function imageStoreSettings(config: Config): ImageStoreSettings {
   return { folder, s3: s3SettingsOf(config, imageStore) };
 }
 
-/** Does not access the store; see `prepare`. */
+/** Opens the image store without accessing it; see `prepare`. */
 export function openImageStore(
   { folder, s3 }: ImageStoreSettings,
   clock: Clock,

@@ -23,7 +23,10 @@ import {
   sha256Of,
 } from "./blob_store.ts";
 
-/** Largest page of a listing: 1,000 keys of at most 1,024 bytes, escaped. */
+/**
+ * The bytes of the largest page of a listing: 1,000 keys of at most 1,024
+ * bytes, escaped.
+ */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Throws a `StoreError` if the storage fails or answers wrongly. */
@@ -52,7 +55,10 @@ export class S3Store implements ImageStore {
     Deno.mkdirSync(this.#partFolder, { recursive: true, mode: 0o700 });
   }
 
-  /** A download needs space on this machine, too. */
+  /**
+   * Probes the storage and the local folder, because a download also needs
+   * space on this machine.
+   */
   async probe(): Promise<void> {
     await probeFolder(this.#partFolder);
     await this.#client.putProbe();
@@ -87,7 +93,7 @@ export class S3Store implements ImageStore {
     const bytes = lengthOf(answer);
     if (range !== undefined && bytes !== range.end - range.start) {
       await answer.drop();
-      throw new StoreError("unusable", `GET ${file}: another range came.`);
+      throw new StoreError("unusable", `GET ${file}: the answer has another range.`);
     }
     return { bytes, body: answer.stream() };
   }
@@ -161,7 +167,7 @@ export class S3Store implements ImageStore {
 
 interface Page {
   keys: string[];
-  /** Where the next page starts; null on the last one. */
+  /** The token of the next page; null on the last page. */
   next: string | null;
 }
 

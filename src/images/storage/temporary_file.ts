@@ -1,7 +1,7 @@
 /**
- * An image being received: a small one stays in memory until it is inspected, a
- * larger one goes to a temporary file. Only the flush, which waits for the
- * disk, runs on another thread.
+ * An image being received: a small image stays in memory until it is inspected,
+ * a larger image is written to a temporary file. Only the flush, which waits
+ * for the disk, runs on another thread.
  */
 import { diskCall, diskTurn } from "./disk_call.ts";
 import { filesIn, statFile, unlessGone } from "./files.ts";
@@ -11,7 +11,7 @@ import type { IncomingImage } from "./blob_store.ts";
 const TEMPORARY_ENDING = ".part";
 const BUFFER_BYTES = 256 * 1024;
 
-/** Free buffers, for reuse; as many as were ever needed at once. */
+/** Free buffers for reuse: as many as were ever in use at the same time. */
 const spare: Uint8Array<ArrayBuffer>[] = [];
 
 /** Implements `ImageStore.sweepTemporaryFiles` for a folder. */
@@ -108,7 +108,7 @@ export class TemporaryFile implements IncomingImage {
    */
   async move(path: string, makeFolder: () => void): Promise<void> {
     const file = this.#flush();
-    this.#giveBack();
+    this.#returnBuffer();
     await diskTurn(() => file.sync());
     diskCall(() => {
       try {
@@ -124,7 +124,7 @@ export class TemporaryFile implements IncomingImage {
 
   /** Closes the file, and removes it unless it was moved. */
   async discard(): Promise<void> {
-    this.#giveBack();
+    this.#returnBuffer();
     if (this.#file === null) return;
     this.#file.close();
     if (this.#moved) return;
@@ -140,7 +140,7 @@ export class TemporaryFile implements IncomingImage {
     return this.#buffer?.subarray(0, this.#filled) ?? new Uint8Array();
   }
 
-  #giveBack(): void {
+  #returnBuffer(): void {
     if (this.#buffer !== null) spare.push(this.#buffer);
     this.#buffer = null;
   }
@@ -152,9 +152,9 @@ export class TemporaryFile implements IncomingImage {
         createNew: true,
         mode: 0o600,
       });
-      const held = this.#takeBuffer();
-      for (let at = 0; at < held.length;) {
-        at += this.#file.writeSync(held.subarray(at));
+      const unwritten = this.#takeBuffer();
+      for (let at = 0; at < unwritten.length;) {
+        at += this.#file.writeSync(unwritten.subarray(at));
       }
       this.#flushed += this.#filled;
       this.#filled = 0;

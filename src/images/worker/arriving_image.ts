@@ -1,6 +1,7 @@
 /**
- * One image whose bytes arrive, from a host or from a seller: hashed and
- * sniffed on arrival, then inspected, then stored.
+ * One image whose bytes arrive from a host or a seller. The bytes are hashed,
+ * and the first ones checked, on arrival; then the image is inspected and
+ * stored.
  */
 import { createHash } from "node:crypto";
 import { type AcceptedImage, imageFile, type StoredFile } from "../image.ts";

@@ -1,6 +1,6 @@
 /**
- * One download of the image worker: fetched through the outbound client, then
- * received, inspected and stored (`arriving_image.ts`).
+ * The downloads of the image worker. Each is fetched through the outbound
+ * client, then received, inspected and stored (`arriving_image.ts`).
  */
 import type { Clock } from "../../deps.ts";
 import {
@@ -49,7 +49,7 @@ export type ImageTarget = Pick<ImageStore, "receive" | "stat">;
 
 interface Job {
   phase: ImagePhase;
-  /** When its download started, in monotonic milliseconds; null: not yet. */
+  /** When the download started, in monotonic milliseconds; null: not yet. */
   begunAt: number | null;
 }
 
@@ -84,7 +84,10 @@ export class ImageFetcher {
     return markedLease(this.#options.jobMark);
   }
 
-  /** Throws only when `abort` fires; removes its partial file in every case. */
+  /**
+   * Downloads and stores an image. Throws only when `abort` fires; removes the
+   * partial file in every case.
+   */
   async fetch(task: ImageTask, abort: AbortSignal): Promise<FetchedImage> {
     const { id, lease } = task;
     const image = new ArrivingImage(
@@ -170,7 +173,10 @@ export class ImageFetcher {
     }
   }
 
-  /** Makes the request conditional only if the older version really exists. */
+  /**
+   * The header that makes the request conditional, if the file of the older
+   * version exists.
+   */
   async #condition({ copy }: ImageTask): Promise<Record<string, string>> {
     if (copy === null || copy.validator === null) return {};
     try {
@@ -200,7 +206,7 @@ interface Received {
 
 /**
  * The outcome for an image that the seller has uploaded. There is nothing to
- * download: either the seller has uploaded it again, or it is lost.
+ * download: either the seller has uploaded the image again, or it is lost.
  */
 function uploadedOutcome({ copy }: ImageTask): ImageOutcome {
   if (copy !== null) return { kind: "unmodified" };
@@ -247,7 +253,8 @@ function outcomeOfError(error: unknown): ImageOutcome | null {
   }
   if (error instanceof ImageRefusal) {
     const { code, message } = error;
-    // A host may send the rest at the next attempt.
+    // A host that sent part of the image may send all of it at the next
+    // attempt.
     const transient = code === "image_incomplete";
     return { kind: "failed", code, message, transient };
   }

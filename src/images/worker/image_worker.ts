@@ -1,6 +1,7 @@
 /**
  * The image worker: downloads images and reports the results, without a
- * database. `thread.ts` sends it jobs, and starts another one whenever it dies.
+ * database. `thread.ts` sends jobs to the worker, and starts another worker
+ * when it dies.
  */
 import type { Clock } from "../../deps.ts";
 import { Calls } from "../../lib/calls.ts";
@@ -108,8 +109,8 @@ export class ImageWorker {
   }
 
   /**
-   * Sends the results first: a job that is neither reported nor in progress
-   * counts as lost.
+   * Sends a beat, after all results: a job that is neither reported nor in
+   * progress counts as lost.
    */
   #beat(): void {
     // If memory runs out, a thread may skip its `finally` blocks and continue.
@@ -139,7 +140,7 @@ export class ImageWorker {
       const { signal } = this.#stopping;
       this.#results.add(await this.#fetcher.fetch(task, signal));
     } catch (error) {
-      // Aborted by `stop`: the main thread releases the job.
+      // `stop` aborted the job, and the main thread releases it.
       if (!this.#stopping.signal.aborted) throw error;
     }
   }

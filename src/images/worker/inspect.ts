@@ -1,16 +1,16 @@
 /**
- * Finds an image's type by its signature and its size by its header. Nothing is
- * decoded.
+ * Finds the type of an image by its signature, and its size by its header,
+ * without decoding it.
  *
  * The bytes are untrusted, and a thread that loops cannot be stopped: on Deno
  * 2.9.6 a running loop continues after `terminate()`, and occupies a core. So
  * each format is read in one loop that counts its steps (`formats/reader.ts`).
  * The libraries tried (`dependencies.md`) give the size of an image, but
  * neither its frames nor whether it is complete. A child process could be
- * killed, but it was measured at 35 ms to start, 12 MB, and 0.11 to 0.16 ms to
- * send an image and its result, where reading a header takes 0.01 ms; and the
- * service would need the permission to start programs, which is the permission
- * to do anything.
+ * killed. But it takes 35 ms to start, 12 MB, and 0.11 to 0.16 ms to send an
+ * image and its result, while reading a header takes 0.01 ms. The service would
+ * also need the permission to start programs, which is the permission to do
+ * anything.
  */
 import { type ImageType, imageTypeName } from "../image_types.ts";
 import {
@@ -51,7 +51,7 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
   if (frames > FRAME_LIMIT) {
     throw new ImageRefusal(
       "image_too_many_frames",
-      `The animation has more than ${FRAME_LIMIT} frames, which is the most.`,
+      `The animation has more than ${FRAME_LIMIT} frames, which is the maximum.`,
     );
   }
   if (!complete) throw incomplete(type);

@@ -1,6 +1,7 @@
 /**
- * Which job a worker is inspecting now. A thread that hangs or dies cannot
- * report it, so it writes the lease to shared memory before it starts.
+ * The job that a worker is inspecting. A thread that hangs or dies cannot
+ * report its job, so it writes the lease to shared memory before the
+ * inspection.
  */
 
 /** Shared memory for one lease id; can be sent to a worker. */
@@ -15,7 +16,8 @@ export function newJobMark(): JobMark {
 }
 
 /**
- * The lease of the job that is being inspected, or was when the worker died.
+ * The lease of the job that is being inspected, or that was being inspected
+ * when the worker died.
  */
 export function markedLease(mark: JobMark): string | null {
   const length = Atomics.load(new Int32Array(mark, 0, 1), 0);
@@ -25,9 +27,9 @@ export function markedLease(mark: JobMark): string | null {
 }
 
 /**
- * Calls `work`, and marks the job with this lease as being inspected meanwhile.
- * If there is already a mark, the thread stopped at that job for lack of
- * memory, and the mark stays. The lease is ASCII, of at most 128 characters.
+ * Calls `work`; until it ends, the mark has the lease of this job. If there is
+ * already a mark, the thread stopped at that job for lack of memory, and the
+ * mark does not change. The lease is ASCII, of at most 128 characters.
  */
 export function marked<T>(mark: JobMark, lease: string, work: () => T): T {
   const length = new Int32Array(mark, 0, 1);

@@ -1,21 +1,24 @@
 /**
  * Limits the downloads that the worker is given, so that no seller delays
- * another: at most 256, of which 16 are in flight to one origin at a time, and
+ * another: at most 256, of which 16 are in flight to one origin at a time.
+ * Further limits are:
  *
- * - for one seller as many as stay free, or fewer if its downloads take long
- * (`timeShareLimit`): slow hosts delay only the seller that names them. The
- * same holds among the sellers that use one origin; - for one origin 64, so
- * that those in flight need not wait for the database; - four for an origin
- * that did not answer last time or was never requested, and at most 24 for all
- * of those together, so that hanging hosts do not delay good ones; - beyond
- * that, one for an origin that was never requested, as it may be a good one,
- * and one for a seller that has none of those 24.
+ * - For one seller, the number that stays free, or less if its downloads take
+ *   long (`timeShareLimit`): slow hosts delay only the seller that names them.
+ *   The sellers that use one origin share it by the same rule.
+ * - For one origin, 64, so that the downloads in flight need not wait for the
+ *   database.
+ * - For an unproven origin, which did not answer last time or was never
+ *   requested, 4; for all unproven origins together, 24, so that hanging hosts
+ *   do not delay good ones.
+ * - Beyond these 24: one download for an origin that was never requested,
+ *   because it may be a good one, and one for a seller that has none of the 24.
  */
 import { RecentValues } from "../../lib/recent_values.ts";
 import { keyTimeShareLimit, timeShareLimit } from "../../lib/limits.ts";
 import { type Owners, Usage } from "../../lib/usage.ts";
 
-/** Most downloads in flight to one origin. */
+/** The most downloads in flight to one origin. */
 export const PER_ORIGIN = 16;
 const IN_ALL = timeShareLimit(256);
 const AT_PROVEN = keyTimeShareLimit(4 * PER_ORIGIN);
@@ -30,8 +33,8 @@ export interface DownloadSource {
 }
 
 /**
- * Whether each origin answered its latest request, in any way; undefined if it
- * was never requested or is no longer known.
+ * Whether each origin answered its latest request, in any way; undefined if the
+ * origin was never requested or is no longer remembered.
  */
 export class OriginHistory extends RecentValues<boolean> {
   constructor() {
@@ -44,8 +47,8 @@ const ALL_UNPROVEN = "unproven";
 
 /**
  * The downloads that the worker may still be given; see the top of this file.
- * Each plan creates a new object and takes permits from it. The permits are not
- * given back, so none can leak.
+ * Each plan creates a new object and takes permits from it. The permits are
+ * never returned, so none can leak.
  */
 export class DownloadLimits {
   readonly #history: OriginHistory;

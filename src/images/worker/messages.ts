@@ -21,8 +21,8 @@ export interface ImageWorkerSettings {
    */
   diskMark: DiskMark;
   /**
-   * The job that the worker is inspecting, in case it dies during the
-   * inspection.
+   * The job that the worker is inspecting, which the main thread reads if the
+   * worker dies.
    */
   jobMark: JobMark;
 }
@@ -43,15 +43,15 @@ export interface ImageProgress {
 
 /**
  * A step of an image that a seller uploads; the lease names the upload. Each
- * has one answer, except `drop`, which may come at any time.
+ * step has one answer, except `drop`, which may be sent at any time.
  */
 export type UploadStep =
   & { lease: string }
   & (
     /**
-     * The next bytes; the first ones begin the upload. They are a buffer,
-     * because Deno 2.9.6 takes 30 ms to send 256 KiB as a `Uint8Array`, and
-     * 0.3 ms as a buffer that is transferred.
+     * The next bytes; the first ones begin the upload. The bytes are a buffer,
+     * because Deno 2.9.6 takes 30 ms to send 256 KiB as a `Uint8Array`, and 0.3
+     * ms to transfer a buffer.
      */
     | { step: "append"; piece: ArrayBuffer }
     /** All bytes were sent. */
@@ -68,7 +68,7 @@ export type UploadAnswer =
   | { kind: "accepted"; image: AcceptedImage }
   | { kind: "kept" };
 
-/** The answer to a step: also why the image is not stored. */
+/** The answer to a step, or the reason why the image is not stored. */
 export type UploadOutcome =
   | UploadAnswer
   | { kind: "refused"; code: ImageContentCode; message: string }

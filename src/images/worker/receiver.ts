@@ -1,7 +1,8 @@
 /**
- * The main thread's side of uploads: passes their steps to an image worker of
- * its own, so that neither downloads nor uploads stop when the worker of the
- * others dies. The worker starts with the first upload.
+ * The main thread's side of uploads: passes their steps to a separate image
+ * worker, so that downloads continue when the worker of uploads dies, and
+ * uploads when the worker of downloads dies. The worker starts with the first
+ * upload.
  */
 import type { Deps } from "../../deps.ts";
 import {
@@ -22,7 +23,9 @@ import type {
 import { type SpawnWorker, threadSpawner } from "./spawn.ts";
 import { ImageThread } from "./thread.ts";
 
-/** How many pieces may be sent before the worker has taken them. */
+/**
+ * The number of pieces that may be sent before the worker has received them.
+ */
 const AHEAD = 2;
 /** A step that the worker has not answered for this long has failed. */
 const STEP_MS = 60_000;
@@ -76,10 +79,10 @@ export class WorkerReceiver implements ImageReceiver {
     return {
       append: async (piece) => {
         const step = { lease, step: "append", piece: piece.buffer } as const;
-        const taken = this.#ask(step, abort);
+        const received = this.#ask(step, abort);
         // Awaited later.
-        taken.catch(() => {});
-        ahead.push(taken);
+        received.catch(() => {});
+        ahead.push(received);
         if (ahead.length === AHEAD) await ahead.shift();
       },
       inspect: async () => {

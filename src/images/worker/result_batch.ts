@@ -1,6 +1,6 @@
 /**
- * Sends results to the main thread in batches, because each message costs it a
- * read of the queue and a commit.
+ * Sends results to the main thread in batches, because each message costs the
+ * main thread a read of the queue and a commit.
  */
 import type { Clock } from "../../deps.ts";
 import type { FetchedImage } from "../rows/outcomes.ts";
@@ -8,8 +8,9 @@ import type { FetchedImage } from "../rows/outcomes.ts";
 /** A result waits no longer than this. */
 const GATHER_MS = 10;
 /**
- * A batch is full with half of the downloads that an origin is given at once
- * (`limits.ts`); the other half keeps the host busy until the next ones arrive.
+ * The results of a full batch: half of the downloads that an origin gets at
+ * once (`limits.ts`). The other half keeps the host busy until the next
+ * downloads arrive.
  */
 const GATHER = 32;
 

@@ -23,7 +23,7 @@ const ORIGINS = 64;
 /** Where a read starts, so that every seller and origin gets its turn. */
 export interface RoundRobin {
   sellerNo: number;
-  /** By seller; only for those with more origins than one read covers. */
+  /** By seller; only for sellers with more origins than one read covers. */
   origins: ReadonlyMap<number, string>;
 }
 
@@ -118,8 +118,8 @@ async function dueOrigins(
 }
 
 /**
- * Gives one slot to each seller in turn, and of a seller to each origin in
- * turn, until nothing has room.
+ * Gives one slot to each seller in turn, and for each seller to one origin in
+ * turn, until no share has room.
  */
 function takeInTurns(
   queues: ImageShare[][],
@@ -130,7 +130,7 @@ function takeInTurns(
   while (waiting.length > 0) {
     for (const queue of waiting) {
       const share = queue.shift();
-      // A share without room gets none later in this plan.
+      // A share without room gets no room later in this plan.
       if (share === undefined || limits.room(share) === 0) continue;
       limits.take(share);
       share.limit++;

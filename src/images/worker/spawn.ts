@@ -17,7 +17,10 @@ export interface SpawnedWorker {
   readonly ended: Promise<void>;
 }
 
-/** Called at the next turn of the event loop at the earliest. */
+/**
+ * The events of a worker; the first is called at the next turn of the event
+ * loop at the earliest.
+ */
 export interface WorkerEvents {
   message(message: FromImageWorker): void;
   died(why: string): void;
@@ -39,11 +42,11 @@ export function threadSpawner(
 ): SpawnWorker {
   return ({ message, died }) => {
     const { port1, port2 } = new MessageChannel();
-    // Not the web's `Worker`, because only this one can have a memory limit: if
-    // the other runs out of memory, the whole process ends.
+    // This is Node's `Worker`, not the web's, because only Node's can have a
+    // memory limit: if a web worker runs out of memory, the whole process ends.
     const worker = new Worker(module, {
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      // Carries no messages; it closes when the thread has ended.
+      // This port carries no messages; it closes when the thread has ended.
       workerData: { life: port2 },
       transferList: [port2],
     });

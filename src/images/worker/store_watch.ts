@@ -1,8 +1,8 @@
 /**
- * Tracks whether the image store accepts images. Once a download fails at the
- * store, no more are started; one small probe at a time then finds out when
- * they can continue. So ten thousand jobs do not each try a full store, and a
- * job that waits for the store loses no attempt.
+ * Tracks whether the image store accepts images. Once the store refuses a
+ * download, no further downloads start; small probes, one at a time, find out
+ * when downloads can continue. So ten thousand jobs do not each try a full
+ * store, and a job that waits for the store loses no attempt.
  */
 import type { ImageStore } from "../storage/blob_store.ts";
 import { storeFailureOf } from "../storage/failure.ts";
@@ -16,7 +16,7 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
 /** A store that was not used for this long is also probed. */
 const QUIET_MS = 15_000;
-/** The trouble until the first probe has ended; a probe may hang. */
+/** The trouble until the first probe has ended, because a probe may hang. */
 const NO_ANSWER = "the image store has not answered yet";
 /** A store that does not answer a probe within this time counts as failing. */
 const PROBE_MS = 10_000;
@@ -56,13 +56,16 @@ export class StoreWatch {
     this.#loop.start();
   }
 
-  /** Does not wait for a probe in progress, and ignores its result. */
+  /**
+   * Stops the probes; does not wait for a probe in progress, and ignores its
+   * result.
+   */
   stop(): void {
     this.#isStopped = true;
     void this.#loop.stop();
   }
 
-  /** Why nothing can be stored at present; null if it can. */
+  /** Why images cannot be stored at present; null if they can. */
   get trouble(): string | null {
     return this.#trouble;
   }

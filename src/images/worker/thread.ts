@@ -1,9 +1,10 @@
 /**
  * Runs the image worker and restarts it. Each second it pings the worker, and
- * the worker answers with a beat that lists its jobs. A worker that ends, or
- * whose last sound beat is too long ago, is dead: its jobs are released, and
- * another worker starts. Only the job that it was inspecting at that time is
- * blamed. Hanging threads are counted, and their number is limited.
+ * the worker answers with a beat that lists its jobs. A worker is dead if it
+ * ends or if its last complete beat is too long ago. Then its jobs are
+ * released, and another worker starts. Only the job that the dead worker was
+ * inspecting is blamed. Hanging threads are counted, and their number is
+ * limited.
  *
  * No image can keep the thread busy for long: each is read in a limited number
  * of steps (`formats/reader.ts`). The restart is for faults that no limit
@@ -26,7 +27,7 @@ import type { SpawnedWorker, SpawnWorker } from "./spawn.ts";
 import { waitAtMost } from "../../lib/waits.ts";
 
 /**
- * A worker is dead after this many pings in a row without a sound beat. The
+ * A worker is dead after this many pings in a row without a complete beat. The
  * number allows for a start on a busy machine.
  */
 const BEAT_LIMIT = 10;
@@ -49,9 +50,9 @@ export interface ImageThreadOptions {
   /** The worker has started and accepts jobs. */
   onReady: () => void;
   /**
-   * The worker has died, and with it all jobs that it has not reported.
-   * `culprit` is the lease of the job that it was inspecting, which is blamed;
-   * null if there was none.
+   * Called when the worker has died; its unreported jobs are lost. `culprit` is
+   * the lease of the job that it was inspecting, which is blamed; null if there
+   * was none.
    */
   onDeath: (culprit: string | null) => void;
 }
@@ -72,16 +73,16 @@ export class ImageThread {
   #life: Life | null = null;
   /** The leases of the jobs that the worker has not reported. */
   readonly #given = new Set<string>();
-  /** The jobs at the last ping; a sound beat lists all of them. */
+  /** The jobs at the last ping; a complete beat lists all of them. */
   #asked: readonly string[] = [];
   /** The phases of the jobs in the latest beat, by lease. */
   #jobs: ReadonlyMap<string, ImagePhase> = new Map();
   /** `waitMs` of the latest beat. */
   #waitMs = 0;
   #ready = false;
-  /** Pings since the latest sound beat. */
+  /** Pings since the latest complete beat. */
   #missed = 0;
-  /** Why no sound beat has arrived. */
+  /** Why no complete beat has arrived. */
   #silence = SILENCE;
   /** Why the latest worker died. */
   #lastDeath: string | null = null;
@@ -120,7 +121,7 @@ export class ImageThread {
     return counts;
   }
 
-  /** See `Holder`; at the latest beat. */
+  /** See `Holder`; the value of the latest beat. */
   oldestWaitMs(): number {
     return this.#waitMs;
   }
@@ -150,8 +151,8 @@ export class ImageThread {
   }
 
   /**
-   * Sends a step of an upload to the worker, which takes it when it is ready;
-   * nothing if there is no worker.
+   * Sends a step of an upload to the worker, which carries it out when it is
+   * ready. Does nothing if there is no worker.
    */
   upload(step: UploadStep): void {
     this.#post({ type: "upload", step });
@@ -183,7 +184,7 @@ export class ImageThread {
     const isPresent = () => this.#life === life;
     const worker = this.#options.spawn({
       message: (message) => {
-        if (isPresent()) this.#heard(message);
+        if (isPresent()) this.#onMessage(message);
       },
       died: (why) => {
         if (isPresent()) this.#died(why);
@@ -197,7 +198,7 @@ export class ImageThread {
     this.#life?.worker.post(message);
   }
 
-  #heard(message: FromImageWorker): void {
+  #onMessage(message: FromImageWorker): void {
     const { deps, onReady, onResults, onUpload } = this.#options;
     switch (message.type) {
       case "beat":
@@ -205,7 +206,7 @@ export class ImageThread {
         this.#jobs = new Map(
           message.jobs.map(({ lease, phase }) => [lease, phase]),
         );
-        this.#silence = this.#isSound() ? SILENCE : "it lost a job";
+        this.#silence = this.#isComplete() ? SILENCE : "it lost a job";
         if (this.#silence === SILENCE) this.#missed = 0;
         if (this.#ready) return;
         this.#ready = true;
@@ -224,16 +225,16 @@ export class ImageThread {
     }
   }
 
-  /** Whether the latest beat has every job. */
-  #isSound(): boolean {
+  /** Whether the latest beat lists every job. */
+  #isComplete(): boolean {
     return this.#asked.every((lease) =>
       !this.#given.has(lease) || this.#jobs.has(lease)
     );
   }
 
   /**
-   * Counts pings instead of seconds, so that a pause of this process counts
-   * once.
+   * Pings the worker, and counts pings instead of seconds, so that a pause of
+   * this process counts once.
    */
   #watch(): void {
     const { deps, beatMs } = this.#options;
@@ -270,19 +271,19 @@ export class ImageThread {
     if (this.#stopped === null) {
       this.#cancelTimer = deps.clock.after(
         RESTART_MS,
-        () => this.#startAgain(),
+        () => this.#restart(),
       );
     }
     onDeath(culprit);
   }
 
   /** Starts another worker, unless too many threads hang. */
-  #startAgain(): void {
+  #restart(): void {
     const { deps, hanging } = this.#options;
     if (hanging.size < MOST_HANGING) return this.start();
     deps.log.error("image_workers_hang", { threads: hanging.size });
     void Promise.race([...hanging].map(({ ended }) => ended)).then(() => {
-      if (this.#stopped === null) this.#startAgain();
+      if (this.#stopped === null) this.#restart();
     });
   }
 

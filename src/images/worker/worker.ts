@@ -8,9 +8,9 @@ import { ImageWorker } from "./image_worker.ts";
 import type { ToImageWorker } from "./messages.ts";
 
 /**
- * Niceness of this thread and of the threads that write its files. With 10, it
- * waited for a core four times as long as it ran while the main thread was
- * busy.
+ * Niceness of this thread and of the threads that write its files. With 10,
+ * this thread waited for a core four times as long as it ran while the main
+ * thread was busy.
  */
 const NICENESS = 3;
 
@@ -31,9 +31,9 @@ parentPort?.on("message", (message: ToImageWorker) => {
   cancel();
 });
 
-giveWay();
+lowerPriority();
 
-// Otherwise the runtime would print these errors outside the log.
+// Without this listener, the runtime would print these errors outside the log.
 globalThis.addEventListener("error", (event) => {
   event.preventDefault();
   worker.breakDown(event.error ?? event.message);
@@ -47,7 +47,7 @@ globalThis.addEventListener("unhandledrejection", (event) => {
  * Lowers the priority of this thread: HTTP requests come first on a busy
  * machine.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   try {
     // On Linux, this affects only this thread and those that it starts.
     setPriority(NICENESS);

@@ -1,7 +1,7 @@
 /**
- * Works on imports: claims one of each seller under a lease, handles some of
- * its parts, and gives it back, so that the imports of a seller take turns.
- * Several processes may do so at the same time.
+ * Works on imports: claims one import of each seller under a lease, handles
+ * some of its parts, and releases it, so that the imports of a seller take
+ * turns. Several processes may have this role at the same time.
  */
 import { outageOf, type Tx } from "../../database/db.ts";
 import {
@@ -32,11 +32,14 @@ import { checkUndo, storeUndo } from "../undo.ts";
 import { reachableRows } from "../../database/sections.ts";
 
 /**
- * Imports that one process works on at the same time, each of another seller.
- * An import whose section is unreachable takes no slot.
+ * The most imports that one process works on at the same time, each of another
+ * seller. An import whose section is unreachable is not counted.
  */
 const AT_ONCE = 8;
-/** How long an import is worked on before others of its seller have a turn. */
+/**
+ * How long an import is worked on before the other imports of its seller have a
+ * turn.
+ */
 const TURN_MS = 1_000;
 /** An import fails once one part has failed this often. */
 const FAILURES = 5;
@@ -55,8 +58,8 @@ export interface ImportRoleOptions {
 export class ImportRole extends LeasedRole {
   readonly #services: Services;
   /**
-   * Sellers with due imports that found no free slot, and since when (monotonic
-   * milliseconds).
+   * Sellers with due imports that found no free slot, and the time since which
+   * they have waited (monotonic milliseconds).
    */
   #waiting = new Map<number, number>();
 
@@ -78,12 +81,12 @@ export class ImportRole extends LeasedRole {
 
   protected async claimAndLaunch(now: number): Promise<ClaimResult> {
     const { db, deps } = this.#services;
-    const inHand = new Set(this.leases.rows().map(({ sellerNo }) => sellerNo));
+    const inProgress = new Set(this.leases.rows().map(({ sellerNo }) => sellerNo));
     const due = await db.read(
-      (sql) => dueSellers(sql, now, AT_ONCE + inHand.size),
+      (sql) => dueSellers(sql, now, AT_ONCE + inProgress.size),
       { single: true },
     );
-    const free = due.filter(({ no }) => !inHand.has(no))
+    const free = due.filter(({ no }) => !inProgress.has(no))
       .slice(0, Math.max(0, AT_ONCE - this.leases.reachableRows().length));
     const found = deps.clock.monotonic();
     this.#waiting = new Map(
@@ -93,16 +96,17 @@ export class ImportRole extends LeasedRole {
       free.map((seller) => ({ sellerNo: seller.no, seller })),
       (_, [{ seller }]) => this.#claim(seller),
     );
-    const moved = claimed.filter((isClaimed) => isClaimed).length;
+    const claimedCount = claimed.filter((isClaimed) => isClaimed).length;
     return {
       due: this.#waiting.size,
-      changed: moved,
+      changed: claimedCount,
       againInMs: LONGEST_IDLE_MS,
     };
   }
 
   /**
-   * Returns whether it claimed an import of the seller, which it then works on.
+   * Claims an import of the seller and works on it; returns whether there was
+   * one.
    */
   async #claim(seller: DueSeller): Promise<boolean> {
     const { db } = this.#services;
@@ -111,8 +115,8 @@ export class ImportRole extends LeasedRole {
       (tx, terms) => claimImport(tx, seller.no, terms),
       (leased) => leased === null ? [] : [leased],
     );
-    // null: another process has claimed it, or another import of the seller
-    // comes first.
+    // null: another process has claimed the import, or another import of the
+    // seller precedes it.
     this.#waiting.delete(seller.no);
     if (leased === null) return false;
     this.launch([leased], () => this.#workOn(seller, leased));
@@ -125,7 +129,7 @@ export class ImportRole extends LeasedRole {
     const until = deps.clock.monotonic() + TURN_MS;
     try {
       for (let isOver = false;;) {
-        // Also called after the last part: it then records the end.
+        // After the last part, this call records the end of the import.
         const job = await this.#next(seller, leased);
         if (job === null) return;
         if (isOver) break;
@@ -164,8 +168,8 @@ export class ImportRole extends LeasedRole {
       return null;
     }
     const abort = this.aborting;
-    const moved = () => this.noteProgress();
-    return { seller, leased, key, row: row!, part, abort, noteProgress: moved };
+    const claimedCount = () => this.noteProgress();
+    return { seller, leased, key, row: row!, part, abort, noteProgress: claimedCount };
   }
 
   async #do(job: Job): Promise<void> {

@@ -13,14 +13,15 @@ import {
 import { type Ask, Owners, type Permit, Usage } from "../../lib/usage.ts";
 import type { QueueHead } from "../rows/queue.ts";
 
-/** Most attempts in flight to one URL, for all webhooks together. */
+/** The most attempts in flight to one URL, for all webhooks together. */
 const PER_ENDPOINT = 4;
 /** The limit for a failing webhook. */
 const PER_FAILING_ENDPOINT = 1;
-/** Most attempts in flight in total. */
+/** The most attempts in flight in total. */
 export const ATTEMPTS_IN_ALL = 256;
 /**
- * The limit of failing webhooks together; the rest is reserved for the others.
+ * The most attempts of all failing webhooks together; the other slots are
+ * reserved for working webhooks.
  */
 const FAILING_ATTEMPTS_IN_ALL = 192;
 

@@ -141,7 +141,7 @@ bothForms.test("fields named as in other systems and prices as people write them
     ["<special-price>x</special-price>", "a sale has no dates"],
     [
       "<variants>x</variants>",
-      "send each variant as a product of its own, all with the same <parent_sku>.",
+      "send each variant as a separate product, all with the same <parent_sku>.",
     ],
     [
       "<SKU>x</SKU>",

@@ -14,7 +14,9 @@ import {
 const BOX_HEADER = 8;
 /** Version and flags of a "full" box. */
 const FULL = 4;
-/** Boxes that contain boxes, with the number of bytes before these. */
+/**
+ * Boxes that contain boxes, with the number of bytes before the inner boxes.
+ */
 const CONTAINERS: ReadonlyMap<number, number> = new Map([
   [code("meta"), FULL],
   ...["iprp", "ipco", "moov", "trak", "mdia", "minf", "stbl"]
@@ -45,7 +47,8 @@ export function readAvif(reader: ImageReader): FormatHeader | null {
   let frames = 1;
   let largestFrame = 0;
   let hasData = false;
-  // One loop for boxes of every depth: the content of a container comes next.
+  // One loop reads the boxes of every depth: the content of a container is read
+  // next.
   let at = 0;
   while (at + BOX_HEADER <= reader.length) {
     reader.step();
@@ -68,7 +71,8 @@ export function readAvif(reader: ImageReader): FormatHeader | null {
     at = box.to;
   }
   const size = larger(sizes.largest, sizes.latest);
-  // There is no mark of the end: the last box may be missing altogether.
+  // The format has no end mark, so it is unknown whether the last box is
+  // missing.
   const complete = hasData && at === reader.length;
   if (size === null) {
     if (!complete) throw endsEarly();

@@ -44,8 +44,8 @@ export function readJpeg(reader: ImageReader): FormatHeader | null {
 }
 
 /**
- * Whether an end marker follows `from`; compressed data cannot contain one.
- * Searched backwards, because little or nothing follows it.
+ * Whether an end marker follows `from`; compressed data cannot contain one. The
+ * search runs backwards, because the end marker is near the end.
  */
 function hasEnd(reader: ImageReader, from: number): boolean {
   const { bytes } = reader;

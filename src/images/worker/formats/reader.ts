@@ -6,10 +6,10 @@ import type { ImageContentCode } from "../../../lib/errors.ts";
 
 /**
  * A step is one chunk, block, box or marker that is read. A file may take
- * `FREE_STEPS` and one for every `BYTES_PER_STEP`; a GIF needs one for each 256
- * bytes, other formats far fewer. Every format is read forwards in one loop, so
- * steps bound the time: of 24 kinds of hostile files of 16 MiB the slowest
- * takes 30 ms in a new process, and 15 ms later.
+ * `FREE_STEPS` steps, and one more for every `BYTES_PER_STEP`; a GIF needs one
+ * step for each 256 bytes, other formats far fewer. Every format is read
+ * forwards in one loop, so steps bound the time: of 24 kinds of hostile files
+ * of 16 MiB the slowest takes 30 ms in a new process, and 15 ms later.
  */
 const FREE_STEPS = 10_000;
 const BYTES_PER_STEP = 64;
@@ -69,7 +69,7 @@ export class ImageReader {
   }
 
   /**
-   * Call it in each round of every loop over the bytes.
+   * Counts a step; call it in each round of every loop over the bytes.
    *
    * @throws {ImageRefusal}
    */
@@ -77,7 +77,7 @@ export class ImageReader {
     if (++this.#steps <= this.#stepLimit) return;
     throw new ImageRefusal(
       "image_corrupt",
-      "The file consists of more pieces than an image of its size can need: it is damaged.",
+      "The file has more blocks than an image of its size can need, so it is damaged.",
     );
   }
 

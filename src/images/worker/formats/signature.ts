@@ -72,7 +72,9 @@ const OTHERS: Signatures = [
   [/^[\t\n\r\x20-\x7e]+$/, "text"],
 ];
 
-/** What may precede the root element, with its start and its end. */
+/**
+ * Constructs that may precede the root element, with the start and end of each.
+ */
 const PROLOG: readonly (readonly [begin: string, end: string])[] = [
   ["<?", "?>"],
   ["<!--", "-->"],

@@ -17,7 +17,7 @@ const ANMF = code("ANMF");
 /** Before the chunks: `RIFF`, a length, `WEBP`. */
 const FILE_HEADER = 12;
 const CHUNK_HEADER = 8;
-/** Bytes of a chunk that tell its size. */
+/** The bytes of a chunk that contain the size of its image. */
 const SIZE_BYTES = 10;
 /** Bytes of an `ANMF` before its chunks. */
 const FRAME_HEADER = 16;
