@@ -9,7 +9,7 @@ import { removeContacts } from "../catalogue/contact_rows.ts";
 import { removeProducts } from "../catalogue/removal.ts";
 import type { Db, ReadWrite, Sql, Tx } from "../database/db.ts";
 import { belongsToOthers, deleteOwn } from "../database/old_rows.ts";
-import { type Going, SCHEMA, type TableName } from "../database/schema.ts";
+import { type DeletedBy, SCHEMA, type TableName } from "../database/schema.ts";
 import { markUnnamed } from "../images/retention.ts";
 import { removeImports } from "../imports/retention.ts";
 import { untilNone } from "../jobs/periodic_jobs.ts";
@@ -22,7 +22,7 @@ type Portion = (tx: Tx, seller: SellerKeys) => Promise<number>;
  * Tables whose rows are not simply deleted: a product or a contact leaves a
  * tombstone, an import is stopped.
  */
-const DELETED_FIRST: Readonly<Record<Going<"first">, Portion>> = {
+const DELETED_FIRST: Readonly<Record<DeletedBy<"first">, Portion>> = {
   products: removeProducts,
   contacts: removeContacts,
   imports: removeImports,

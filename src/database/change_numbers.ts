@@ -3,31 +3,30 @@
  * each engine. A reader that continues after the last number it has seen misses
  * nothing, because no number below the horizon can appear any more.
  *
- * SQLite has one writer: it takes the number after the last stored one, and there
- * is no horizon. A number is a time with a thousand numbers per millisecond. It
- * says when the change was made, so no row has to store the time, which would
- * cost a small write one more page. All numbers are greater than
- * `change_counter.n`.
+ * SQLite has one writer, which takes the number after the last stored number,
+ * so there is no horizon. A number is a time with a thousand numbers per
+ * millisecond. The number gives the time of the change, so no row stores the
+ * time: storing it would cost a small write one more page. All numbers are
+ * greater than `change_counter.n`.
  *
- * PostgreSQL has many writers, which must not queue for a row: a change is
- * numbered by the id of its transaction. Transactions end in any order, so the
- * horizon is the first transaction in progress: a long transaction delays
- * readers, but no change is lost. `change_counter.n` is only a base, added to
- * each number.
+ * PostgreSQL has many writers, which must not queue for a row, so the id of its
+ * transaction numbers a change. Transactions end in any order, so the horizon
+ * is the first transaction in progress: a long transaction delays readers, but
+ * no change is lost. `change_counter.n` is a base that is added to each number.
  *
- * No numbered row may be deleted without another that has a later number:
- * readers would not learn of it, and on SQLite the last number could be used
+ * If a numbered row is deleted, another row must get a later number. Otherwise
+ * readers would not learn of the deletion, and SQLite could use the last number
  * again. So a deleted product leaves a row in `deleted_products` for ever, and
- * a deleted contact one in `deleted_contacts`.
+ * a deleted contact leaves a row in `deleted_contacts`.
  *
- * Both raise `n` at the start if the numbers (on SQLite: the times) would
- * otherwise be behind those of the stored rows: the database may have been
+ * Both engines raise `n` at the start if the next numbers (on SQLite: times)
+ * would be lower than those of the stored rows: the database may have been
  * restored or copied from another server, or from the other engine.
  */
 
 import type { Change, DialectQuery } from "./db.ts";
 
-/** How many numbers, and so changes, a transaction on PostgreSQL may have. */
+/** The most numbers, and so changes, of a transaction on PostgreSQL. */
 export const NUMBERS = 256;
 
 /** The number of the first change of a transaction (id: `xid8`). */
@@ -36,8 +35,8 @@ function numberOf(xid: string): string {
 }
 
 /**
- * The tables with numbered rows, by the column with the time of the change. All
- * numbers are in an index; of `contacts`, those of rows that are not deleted.
+ * The tables with numbered rows, with the column of the time of the change. All
+ * numbers are in an index, except those of deleted `contacts`.
  */
 const NUMBERED = [
   { table: "products", time: "updated_at" },
@@ -65,7 +64,7 @@ const LAST = `SELECT change_no, at FROM (
 /** Numbers per millisecond on SQLite. */
 const NUMBERS_A_MS = 1_000;
 
-/** The change after the number `last`, by a clock that may have gone back. */
+/** The change after the number `last`; the clock may have been set back. */
 export function changeAfter(last: number, now: number): Change {
   const number = Math.max(last + 1, now * NUMBERS_A_MS);
   return { number, at: Math.floor(number / NUMBERS_A_MS) };

@@ -1,6 +1,6 @@
 /**
- * The storage interface. All other code uses only these types, and
- * asynchronously, so that the engine can be exchanged.
+ * The storage interface. All other code uses only these types, which are
+ * asynchronous, so that the engine can be exchanged.
  *
  * SQL is limited to a portable subset: `?` placeholders, `ON CONFLICT … DO
  * UPDATE`, `RETURNING`, ids made by the application, integer milliseconds, JSON
@@ -90,7 +90,10 @@ export function query(write: (dialect: Dialect) => string): DialectQuery {
 export type Param = string | number | bigint | Uint8Array | null;
 export type Row = Record<string, unknown>;
 
-/** Reads. Inside `Db.read` all reads see one snapshot; none changes anything. */
+/**
+ * Reads rows. Inside `Db.read`, all reads see one snapshot, and none changes
+ * anything.
+ */
 export interface Sql {
   /** Undefined where all rows are on one server. */
   readonly reach?: Reach;
@@ -116,13 +119,13 @@ export interface ChangeHorizon {
   missing: readonly number[];
 }
 
-/** What a transaction over several servers can reach. */
+/** The servers that a transaction over several servers can reach. */
 export interface Reach {
   /** Names of unreachable servers, whose sellers are left out. */
   readonly missing: readonly string[];
   /**
-   * The change horizon of all these servers; undefined in a transaction on one
-   * of them.
+   * The change horizon of all reachable servers; undefined in a transaction on
+   * one server.
    */
   horizon?(): Promise<ChangeHorizon>;
 }
@@ -136,13 +139,16 @@ export interface Change {
 
 /**
  * How many rows a statement must change: exactly, or at least; `any` if it may
- * change none. It is always given, because a statement that changes nothing
- * reports no error: after a shard was divided, a cluster sends a statement that
- * waited to the old shard, which has no rows.
+ * change none. The number is always given, because a statement that changes
+ * nothing reports no error: after a shard was divided, a cluster may send a
+ * waiting statement to the old shard, which has no rows.
  */
 export type Expected = number | { readonly atLeast: number } | "any";
 
-/** The error of a statement that changed another number of rows; null: none. */
+/**
+ * The error if a statement changed another number of rows than expected;
+ * otherwise null.
+ */
 export function conflictError(
   text: string,
   changed: number,
@@ -206,10 +212,10 @@ export interface Tx extends Sql {
     expected: Expected,
   ): Promise<T[]>;
   /**
-   * Runs a statement for each row of parameters, in order; one of `insertInto` for
-   * several rows at once. `expected` is for each row. On an engine that is
-   * reached over a network it does not wait for the answer: an error may come
-   * from a later call, or from the commit.
+   * Runs a statement for each row of parameters, in order; a statement of
+   * `insertInto` runs for several rows at once. `expected` is for each row. On
+   * an engine over a network, the call does not wait for the answer: an error
+   * may come from a later call, or from the commit.
    */
   runMany(
     query: Query,
@@ -217,21 +223,21 @@ export interface Tx extends Sql {
     expected: Expected,
   ): Promise<void>;
   /**
-   * Waits for the lock of this name, which the transaction then holds; nothing
-   * on an engine with one writer. Otherwise as `runMany`.
+   * Waits for the lock of this name, which the transaction then holds, and
+   * reports errors like `runMany`. Does nothing on an engine with one writer.
    */
   lock(name: string): Promise<void>;
   /**
    * Takes the next `count` numbers in the order of change, at most 256; returns
    * the first. All writes of a commit that take a single number get the same
-   * one; on an engine with several writers, all writes of a transaction do.
-   * `sellerNo` is the seller whose products change: on several servers, the
-   * seller's server gives the numbers.
+   * number; on an engine with several writers, so do all writes of a
+   * transaction. `sellerNo` is the seller whose products change: on several
+   * servers, the seller's server gives the numbers.
    */
   takeChanges(count: number, sellerNo: number): Promise<Change>;
   /** Unix milliseconds by the clock of this process. */
   now(): number;
-  /** Calls `fn` after the commit is on disk; not if the commit fails. */
+  /** Calls `fn` after the commit is on disk, unless the commit fails. */
   onCommit(fn: () => void): void;
 }
 
@@ -246,27 +252,30 @@ export interface ReadOptions {
 export interface WriteOptions {
   /** Writes of one `order` run one after the other, in every process. */
   order?: string;
-  /** May share a transaction with other writes. */
+  /** The writes with which this write may share a transaction. */
   shared?: Shared;
-  /** Concerns hundreds of rows; an engine with one writer delays it. */
+  /**
+   * The write concerns hundreds of rows; an engine with one writer delays it.
+   */
   heavy?: boolean;
   /** The write changes products: its change numbers are fetched beforehand. */
   changes?: boolean;
   /**
-   * Of a seller's database: writes of this name do not wait for the seller's
-   * other writes. On an engine with one writer, heavy writes of several queues
-   * take turns; on one with several, few of a queue run at the same time.
+   * In a seller's database: writes of this queue do not wait for the seller's
+   * other writes. On an engine with one writer, the heavy writes of several
+   * queues take turns; on an engine with several, only a few writes of a queue
+   * run at the same time.
    */
   queue?: string;
 }
 
 /**
  * Small writes of one `kind` that wait at the same time share a transaction.
- * Those with different keys run concurrently, so that together they need as
- * many round trips as one. They must lock the rows that they depend on with
- * their first statement, and depend on no other row; a transaction begins them
- * in the order of their keys. Writes of one process with the same key run one
- * after the other, in the order of the calls.
+ * Writes with different keys run concurrently, so that together they need as
+ * many round trips as one write. Each must lock the rows that it depends on
+ * with its first statement, and depend on no other row. A transaction begins
+ * its writes in the order of their keys. Writes of one process with the same
+ * key run one after the other, in the order of the calls.
  */
 export interface Shared {
   kind: string;
@@ -289,7 +298,7 @@ export interface DbMeter {
    * another process, or for a connection to the server.
    */
   waited(kind: "queue" | "lock" | "connection", ms: number): void;
-  /** Something was retried for this reason. */
+  /** A write was retried for this reason. */
   retried(reason: RetryReason): void;
 }
 
@@ -301,14 +310,14 @@ export type RetryReason =
   | "conflict" // a statement did not change the rows that it had to
   | "lost"; // the connection broke before the commit
 
-/** Ignores everything. */
+/** A meter that ignores all measurements. */
 export const NO_METER: DbMeter = {
   committed: () => {},
   waited: () => {},
   retried: () => {},
 };
 
-/** One of the servers that hold rows of sellers. */
+/** A server that has rows of sellers. */
 export interface DbServer {
   /** `host:port`. */
   readonly name: string;
@@ -318,7 +327,7 @@ export interface DbServer {
   readonly db: Pick<Db, "sizes">;
 }
 
-/** How the sellers were spread over servers a moment ago. */
+/** The last known distribution of the sellers over servers. */
 export interface Spread {
   /** How many shards each table has. */
   readonly shards: number;
@@ -333,7 +342,7 @@ export interface Spread {
   locate(sellerNo: number): Promise<DbServer | null>;
 }
 
-/** Reads and writes of rows: those of one seller, or of any. */
+/** Reads and writes the rows of one seller, or of all sellers. */
 export interface ReadWrite {
   /**
    * Runs `fn` on one snapshot. `fn` must await nothing but its `Sql`, which can
@@ -345,24 +354,24 @@ export interface ReadWrite {
   ): Promise<T>;
   /**
    * Runs `fn` in a transaction; resolves after the commit is on disk. If `fn`
-   * throws, its own changes are undone and no others. Concurrent writes may
-   * share a commit. `fn` must await nothing but its `Tx`, which can be used until
-   * `fn` has ended; what it has begun until then is part of the transaction, and
-   * a failed statement fails the write, also if its result is not awaited. `fn`
-   * is called again after a conflict with another transaction, or if another
-   * write made the shared commit fail.
+   * throws, only its own changes are undone. Concurrent writes may share a
+   * commit. `fn` must await nothing but its `Tx`, which can be used until `fn`
+   * has ended; all statements that it has begun are part of the transaction,
+   * and a failed statement fails the write, even if its result is not awaited.
+   * `fn` is called again after a conflict with another transaction, or if
+   * another write made the shared commit fail.
    *
    * An engine with one writer applies all writes in the order of the calls,
-   * except that heavy ones may be overtaken. With several writers the isolation
-   * is READ COMMITTED: before a write commits, another one may change rows that
-   * it has read, unless both have the same `order` or the row is locked: by an
-   * UPDATE, or by a SELECT with `lock`. A SELECT that waited for a row which no
-   * longer matches leaves it out, and does not see a row that matches instead:
-   * where that matters, repeat the SELECT. A row that is not there cannot be
-   * locked: an INSERT that meets another one at a unique index makes the write
-   * run again. Rows are locked in this order, so that no two writes wait for
-   * each other: sellers, deliveries, events, webhooks, images (by URL),
-   * products (by seller and SKU), contacts, transactions, `seller_usage`,
+   * except that light writes may overtake heavy ones. With several writers, the
+   * isolation is READ COMMITTED: before a write commits, another write may
+   * change rows that the first has read, unless both have the same `order` or
+   * the row is locked, by an UPDATE or by a SELECT with `lock`. A SELECT that
+   * waited for a row which no longer matches leaves it out, and does not see a
+   * row that matches instead: where that matters, repeat the SELECT. A missing
+   * row cannot be locked: if two INSERTs conflict at a unique index, one of the
+   * writes runs again. Rows are locked in this order, so that no two writes
+   * wait for each other: sellers, deliveries, events, webhooks, images (by
+   * URL), products (by seller and SKU), contacts, transactions, `seller_usage`,
    * `hourly_counts`, notices.
    */
   write<T>(
@@ -375,22 +384,25 @@ export interface ReadWrite {
 export interface Db extends ReadWrite, Holder {
   /**
    * The database for work on one seller: its statements read and write no rows
-   * of other sellers. Few of its writes run at the same time, so that a busy
-   * seller does not delay the others. Work on several sellers, or on none, uses
-   * the unbound database.
+   * of other sellers. Only a few writes of a seller run at the same time, so
+   * that a busy seller does not delay the others. Work on several sellers, or
+   * on none, uses the unbound database.
    */
   of(sellerNo: number): ReadWrite;
   /** undefined if there is one server. */
   readonly spread?: Spread;
   /** Wake-ups for other processes; null if they can only poll. */
   readonly wakeUps: WakeUps | null;
-  /** Bytes of its files, by kind. */
+  /** The bytes of the database's files, by kind. */
   sizes(): Promise<Record<string, number>>;
-  /** A consistent copy while the service runs. Refuses an existing `file`. */
+  /**
+   * Writes a consistent copy while the service runs. Refuses an existing
+   * `file`.
+   */
   backup(file: string): Promise<void>;
   /**
-   * Lets writes wait at most a second for locks of other processes from now on,
-   * because this process is about to end.
+   * Limits the wait of writes for locks of other processes to a second from now
+   * on, because this process is about to end.
    */
   shortenLockWaits(): void;
   /** Waits for the calls in progress; rejects later ones. */
@@ -402,8 +414,8 @@ export interface WakeUps {
   /** Notifies every other process that listens. */
   send(topic: string, key: string): void;
   /**
-   * Calls `heard` with the wake-ups of others; with `null` after some may have
-   * been missed.
+   * Calls `heard` with each wake-up of another process; with `null` after
+   * wake-ups may have been missed.
    */
   listen(heard: (wakeUp: { topic: string; key: string } | null) => void): void;
 }
@@ -449,7 +461,7 @@ const OUTAGES: Partial<Record<DbErrorKind, string>> = {
   readonly: "the database cannot be written",
 };
 
-/** The outage behind an error, for the operator; null if there is none. */
+/** The outage that caused an error, for the operator; null for other errors. */
 export function outageOf(error: unknown): string | null {
   return error instanceof DbError ? OUTAGES[error.kind] ?? null : null;
 }
@@ -467,16 +479,17 @@ export function closedError(): DbError {
 }
 
 /**
- * A LIMIT by a parameter. SQLite prepares a statement again at each execution if
- * its plan may depend on the value, which takes longer than most reads; the CAST
- * hides it.
+ * A LIMIT by a parameter. If the plan of a statement may depend on the value,
+ * SQLite prepares the statement again at each execution, which takes longer
+ * than most reads. The CAST hides the parameter from the planner.
  */
 export const LIMIT = "LIMIT CAST(? AS BIGINT)";
 
 /**
  * A condition for statements over all sellers, with a leading AND; the engine
- * fills it in. It selects the sellers whose server can be reached or, through
- * the database of one server, that server's sellers. `column` is a `seller_no`.
+ * completes it. The condition selects the sellers whose server can be reached
+ * or, in the database of one server, that server's sellers. `column` is a
+ * `seller_no`.
  */
 export function inReach(column = "seller_no"): string {
   return `/* AND in reach: ${column} */`;
@@ -496,9 +509,9 @@ export function placeholders(n: number): string {
 }
 
 /**
- * Splits a list into parts whose lengths are powers of two up to 256, repeating
- * the last value, so that only nine statements are ever prepared for an IN list
- * of any length.
+ * Splits a list into lists whose lengths are powers of two up to 256, by
+ * repeating the last value. So an IN list of any length needs at most nine
+ * prepared statements.
  */
 export function splitIntoLists<T>(values: readonly T[]): T[][] {
   const lists: T[][] = [];

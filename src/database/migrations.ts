@@ -1,8 +1,8 @@
 /**
- * Upgrades of the schema, as an append-only list. A new database runs the first
- * one alone, which creates the tables as they are now (`schema.ts`). An existing
- * database runs each of the others once, in order, in a transaction; none of them
- * is changed after its release.
+ * Upgrades of the schema, as an append-only list. A new database runs only the
+ * first migration, which creates the tables of the present schema
+ * (`schema.ts`). An existing database runs each later migration once, in order,
+ * in a transaction. A migration is never changed after its release.
  */
 import type { Deps } from "../deps.ts";
 import { DbError, type Query } from "./db.ts";
@@ -111,7 +111,7 @@ export const COLUMN_CHECKS = SCHEMA.map(({ name, columns }) => {
   return `SELECT ${named.join(", ")} FROM ${name} LIMIT 0`;
 });
 
-/** What an operator does with data that no release can upgrade. */
+/** Advice for data that no release can upgrade. */
 const CARRY_OVER = "Begin with a new database, and carry products, sellers " +
   'and keys over by the API, as the chapter "Changes" of the handbook says.';
 
@@ -171,8 +171,8 @@ export type MigrationDeps = Pick<Deps, "clock" | "log">;
 
 /**
  * Logs the beginning of an upgrade, which may take minutes on many rows; the
- * returned function logs its end. Logs nothing for a new database or one with
- * the present schema.
+ * returned function logs its end. Logs nothing for a new database, or for a
+ * database with the present schema.
  */
 export function logUpgrade(
   { clock, log }: MigrationDeps,

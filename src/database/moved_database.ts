@@ -1,10 +1,10 @@
 /**
  * Marks a database that was copied to another one and must not be used any
- * more, by a table that no migration creates and no copy contains.
+ * more, with a table that no migration creates and no copy contains.
  */
 import { type Db, DbError } from "./db.ts";
 
-/** Marks a database; `place` says where it is now, without a password. */
+/** Marks a database; `place` is the place of the copy, without a password. */
 export async function markDatabaseMoved(db: Db, place: string): Promise<void> {
   await db.write(async (tx) => {
     await tx.run("CREATE TABLE moved_to (place TEXT NOT NULL)", [], "any");
@@ -24,7 +24,7 @@ export function databaseMovedError(
   return new DbError(
     "moved",
     `${name} was copied to ${place}, which the service uses now: set ` +
-      "SELLER_DATABASE_URL or SELLER_DATA_DIR to that one. To use this one " +
-      `again, without what the other one received since: \`reopen-database ${argument}\`.`,
+      "SELLER_DATABASE_URL or SELLER_DATA_DIR to the copy. To use this database " +
+      `again, without the changes of the copy since then: \`reopen-database ${argument}\`.`,
   );
 }

@@ -1,11 +1,11 @@
-/** Searches a log whose row ids begin with their time. */
+/** Searches a log whose row ids begin with the time of the row. */
 import { CLOCK_SLACK_MS } from "../lib/durations.ts";
 import { BEFORE_ALL_IDS, firstIdOf } from "../lib/ids.ts";
 import { LIMIT, type Sql } from "./db.ts";
 import { type ListPage, type ListPlace, scan, SCAN_ROWS } from "./scan.ts";
 import { type Conditions, where } from "./where.ts";
 
-/** Which rows to find; null omits a condition. */
+/** The rows to find; null omits a condition. */
 export interface LogSearch {
   table: string;
   /** SELECT and FROM of the rows, with their `id` and `at`. */

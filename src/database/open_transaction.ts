@@ -18,7 +18,7 @@ export class OpenTransaction {
     if (this.#hasEnded) {
       throw new DbError("other", "The transaction has ended.");
     }
-    // A single read has no transaction, so only one statement.
+    // A single read has no transaction, so it may have only one statement.
     if (this.#isSingle && this.#isUsed) {
       throw new DbError("other", "A read of one statement made a second one.");
     }

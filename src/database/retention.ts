@@ -2,15 +2,16 @@
 import type { Config, Role } from "../config.ts";
 
 /**
- * How long rows stay, and what happens to them when their seller is removed.
+ * How long a table's rows are kept, and what happens to them when their seller
+ * is removed.
  */
 export interface Retention {
   kept: RetentionRule;
   /**
-   * How a removed seller's rows are deleted: `first`, with more than a DELETE
-   * (`administration/removal.ts`); as plain `rows`; `last`, because other
-   * tables refer to them; or `never`, because they belong to no seller or must
-   * stay.
+   * How the rows of a removed seller are deleted: `first`, by a special
+   * function (`administration/removal.ts`); `rows`, by a DELETE; `last`, by a
+   * DELETE after all others, because other tables refer to them; or `never`,
+   * because they belong to no seller or must be kept.
    */
   onSellerRemoval: "first" | "rows" | "last" | "never";
   /**
@@ -18,13 +19,14 @@ export interface Retention {
    * is the column that refers to such a row.
    */
   deletedWith?: Readonly<Record<string, string>>;
-  /** Rows that one write deletes at most; `PORTION` unless given. */
+  /** The most rows that one write deletes; `PORTION` unless given. */
   portion?: number;
 }
 
 /**
- * A maintenance job deletes old rows; or rows stay as long as those of another
- * table; or a feature deletes them, as `bound` explains in the handbook.
+ * A maintenance job deletes old rows; or rows are kept as long as the rows of
+ * another table; or a feature deletes them, as `bound` explains in the
+ * handbook.
  */
 export type RetentionRule = Sweep | { as: string } | { bound: string };
 
@@ -58,7 +60,7 @@ type DaysSetting = {
 
 const PORTION = 250;
 
-/** Rows of a table that one write deletes at most. */
+/** The most rows of a table that one write deletes. */
 export function deletePortion({ portion = PORTION }: Retention): number {
   return portion;
 }

@@ -1,6 +1,9 @@
 /** Pages of lists whose conditions no index answers. */
 
-/** Rows that one read examines: a few milliseconds if they are long. */
+/**
+ * The rows that one read examines, which takes a few milliseconds if they are
+ * long.
+ */
 export const SCAN_ROWS = 500;
 
 /** One page of a list. */
@@ -23,7 +26,7 @@ export interface ListPlace {
 
 /** Reads the rows of a list after a place. */
 export interface ScannedRows<T> {
-  /** The place of the last of this many rows; null if the list ends before it. */
+  /** The place of row number `rows`; null if the list ends before it. */
   endAfter(rows: number): Promise<string | null>;
   /** The first rows that match, up to `end`; null: up to the list's end. */
   matching(end: string | null, limit: number): Promise<T[]>;
@@ -32,8 +35,8 @@ export interface ScannedRows<T> {
 }
 
 /**
- * The first `limit` rows that match. The scan ends after `scanLimit` rows (null:
- * never), so it may find few or none although more follow.
+ * The first `limit` rows that match. The scan ends after `scanLimit` rows
+ * (null: never), so it may find few rows or none although more follow.
  */
 export async function scan<T extends { id: string }>(
   { endAfter, matching, placeOf = ({ id }) => id }: ScannedRows<T>,

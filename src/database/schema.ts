@@ -1,7 +1,7 @@
 /**
- * The tables as they are now, each after those that it refers to. A change also
+ * The present tables, each after the tables that it refers to. A change also
  * needs a migration (`migrations.ts`) for existing databases. Times are Unix
- * milliseconds. Long columns come last, so that the others are read without
+ * milliseconds. Long columns come last, so that the others can be read without
  * them.
  *
  * `seller_no` is the internal key of a seller. It is small and never reused. A
@@ -35,8 +35,8 @@ const KEYS =
   "100 older ones";
 
 /**
- * Each table declares how long it keeps its rows, and what happens to those of
- * a removed seller.
+ * Each table declares how long it keeps its rows, and what happens to the rows
+ * of a removed seller.
  */
 export const TABLES = {
   sellers: {
@@ -295,8 +295,8 @@ export const TABLES = {
   },
 
   /**
-   * Contacts of sellers, which products name. A deleted one stays as long as a
-   * product names it, or an undo may need it.
+   * Contacts of sellers, which products name. A deleted contact is kept as long
+   * as a product names it, or an undo may need it.
    */
   contacts: {
     columns: {
@@ -350,10 +350,10 @@ export const TABLES = {
   },
 
   /**
-   * Price changes that have left the product's own row, ordered by time, so
-   * that a write changes one page and old rows are found at once. Each row
-   * refers to the product's previous one. The rows of a deleted product stay
-   * until they are old.
+   * Price changes that the product's own row no longer has, ordered by time, so
+   * that a write changes one page and old rows are found quickly. Each row
+   * refers to the product's previous row. The rows of a deleted product are
+   * kept until they are old.
    */
   price_changes: {
     columns: {
@@ -383,7 +383,7 @@ export const TABLES = {
 
   /**
    * A row for each URL of a seller: the stored copy, and the job to fetch it.
-   * One for each image that the seller has uploaded, too; see
+   * Each image that the seller has uploaded also has a row; see
    * images/uploaded_images.ts.
    */
   images: {
@@ -562,9 +562,10 @@ export const TABLES = {
   },
 
   /**
-   * Counts of an import's images by state. They are not in `imports`, because
-   * of the order of locks: a part locks the row of its import before its
-   * images, while writes that change these counts have already locked images.
+   * Counts of an import's images by state. They are not in `imports` because of
+   * the order of locks: a part of an import locks the row of its import before
+   * its images, while a write that changes these counts has already locked
+   * images.
    */
   import_images: {
     columns: {
@@ -702,7 +703,7 @@ export const TABLES = {
       role: "api",
       everyMs: HOUR_MS,
       by: "created_at",
-      // An undo of an import that has begun needs those of its parts.
+      // An undo of an import that has begun needs the records of its parts.
       where: `NOT EXISTS (SELECT 1 FROM imports i
         WHERE i.seller_no = undo_records.seller_no AND i.over_at IS NULL
           AND i.undoes IS NOT NULL)`,
@@ -833,7 +834,7 @@ export const TABLES = {
     portion: 500,
   },
 
-  /** The products that show an image, for when the image changes. */
+  /** The products that show each image; they change when the image changes. */
   product_images: {
     columns: { seller_no: "integer", image_id: "id", product_id: "id" },
     key: "seller_no, image_id, product_id",
@@ -915,7 +916,7 @@ export const TABLES = {
         "(created_at) WHERE delivery_id IS NULL AND body IS NOT NULL",
       events_references: "(created_at) WHERE body IS NULL",
     },
-    // Bodies are deleted with their deliveries; references stay longer:
+    // Bodies are deleted with their deliveries; references are kept longer:
     // webhooks/delivery_log.ts.
     kept: {
       job: "references",
@@ -931,8 +932,8 @@ export const TABLES = {
   },
 
   /**
-   * At most one for each event, with the event's id. Its webhook may have been
-   * deleted.
+   * At most one delivery for each event, with the event's id. The webhook of a
+   * delivery may have been deleted.
    */
   deliveries: {
     columns: {
@@ -1150,8 +1151,8 @@ export const TABLES = {
   },
 
   /**
-   * Changes that operators made. Has names instead of ids, because what they
-   * refer to may be deleted.
+   * Changes that operators made. It has names, not ids, because the records
+   * that ids refer to may be deleted.
    */
   audit_log: {
     columns: {
@@ -1198,7 +1199,7 @@ export const TABLES = {
     onSellerRemoval: "rows",
   },
 
-  /** Keys themselves are not stored, only their hashes. */
+  /** Keys of sellers. Only the hash of a key is stored. */
   api_keys: {
     columns: {
       id: "text",
@@ -1231,7 +1232,7 @@ export type DeclaredTable = Omit<Table, "name"> & Retention;
 export type TableName = keyof typeof TABLES;
 
 /** The tables whose rows are deleted in this way when a seller is removed. */
-export type Going<W extends Retention["onSellerRemoval"]> = {
+export type DeletedBy<W extends Retention["onSellerRemoval"]> = {
   [N in TableName]: typeof TABLES[N]["onSellerRemoval"] extends W ? N : never;
 }[TableName];
 

@@ -22,7 +22,7 @@ export function groupBySection<T extends { sellerNo: number }>(
   return [...Map.groupBy(rows, sectionOf)];
 }
 
-/** Whether the seller's section is not known to be unreachable. */
+/** Whether the seller's section can be reached, as far as is known. */
 export function isReachable(
   { spread }: Pick<Db, "spread">,
   sellerNo: number,
@@ -30,7 +30,7 @@ export function isReachable(
   return !spread?.isAway(sellerNo);
 }
 
-/** The rows whose section is not known to be unreachable. */
+/** The rows whose section can be reached, as far as is known. */
 export function reachableRows<T extends { sellerNo: number }>(
   db: Pick<Db, "spread">,
   rows: Iterable<T>,
@@ -53,8 +53,8 @@ export function unreachableServers(sql: Sql): readonly string[] {
 }
 
 /**
- * Throws `away` if a transaction leaves out sellers: `what`, which it did not
- * find, may be a row of theirs.
+ * Throws `away` if a transaction leaves out sellers: the row `what`, which it
+ * did not find, may belong to one of them.
  */
 export function requireAllSections(sql: Sql, what: string): void {
   if (unreachableServers(sql).length === 0) return;

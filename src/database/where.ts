@@ -1,6 +1,9 @@
 import type { Param } from "./db.ts";
 
-/** Conditions with their values; one with several placeholders has a list. */
+/**
+ * Conditions with their values; a condition with several placeholders has a
+ * list of values.
+ */
 export type Conditions = Readonly<
   Record<string, Param | readonly Param[] | undefined>
 >;

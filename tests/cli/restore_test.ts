@@ -37,9 +37,9 @@ Deno.test("restore: only a sound backup is accepted, and only into an empty fold
   const bytes = await Deno.readFile(file);
   const damaged = `${folder.path}/damaged.db`;
   await Deno.writeFile(damaged, bytes.map((byte, i) => i > 90_000 ? 7 : byte));
-  await assertRejects(() => restore(damaged), Error, "no backup that can be");
+  await assertRejects(() => restore(damaged), Error, "not a usable backup");
   await Deno.writeTextFile(damaged, "not a database at all".repeat(300));
-  await assertRejects(() => restore(damaged), Error, "no backup that can be");
+  await assertRejects(() => restore(damaged), Error, "not a usable backup");
   await Deno.writeFile(damaged, new Uint8Array());
   await assertRejects(() => restore(damaged), Error, "it is empty");
   await Deno.writeFile(damaged, bytes.subarray(0, -1));

@@ -256,7 +256,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "sqlite: a failed write keeps its changes",
     file: "database/sqlite/engine.ts",
     from:
-      "          if (isSpoilt) return await this.#undo(group, write, error);\n",
+      "          if (isUnusable) return await this.#undo(group, write, error);\n",
     to: "",
   },
   {

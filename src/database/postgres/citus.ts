@@ -8,9 +8,9 @@ import type pg from "pg";
 import { queryClient } from "./connection.ts";
 
 /**
- * Tables of which every server has all rows: they belong to no seller, or are
- * read before the seller is known. A change of them changes rows on all
- * servers.
+ * Tables that are copied to every server: their rows belong to no seller, or
+ * are read before the seller is known. A change of such a table changes rows on
+ * all servers.
  */
 const EVERYWHERE: ReadonlySet<string> = new Set([
   "sellers",
@@ -23,8 +23,8 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
 
 /**
  * Whether a statement needs all servers: it changes a table of `EVERYWHERE`, or
- * it is the first statement of a new seller, which would wait for a lock that
- * another statement holds while it waits for a server.
+ * it is the first statement of a new seller. The latter needs a lock that
+ * another statement may hold while that statement waits for a server.
  */
 export function changesEverywhere(text: string): boolean {
   const [, table] = CHANGED_TABLE.exec(text) ?? [];
@@ -33,7 +33,7 @@ export function changesEverywhere(text: string): boolean {
 
 const CHANGED_TABLE = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/;
 
-/** The first distributed table; all others are placed in the same way. */
+/** The first distributed table; all others are distributed in the same way. */
 const FIRST = "seller_counters";
 
 /** An address of a server. */
@@ -52,8 +52,8 @@ export async function hasCitus(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * The server that changes the schema; null if the cluster names none: then it is
- * the server of the settings.
+ * The server that changes the schema; null if the cluster names none, and the
+ * server of the settings changes the schema.
  */
 export async function coordinatorOf(
   client: pg.Client,
@@ -68,9 +68,9 @@ export async function coordinatorOf(
 
 /**
  * Settings of every connection. A statement over all servers uses one
- * connection to each server and keeps it open. By default it would open one for
- * each shard and close them with the statement, which costs far more than
- * asking shard after shard.
+ * connection to each server and keeps it open. By default, it would open a
+ * connection for each shard and close all of them afterwards, which costs far
+ * more than querying one shard after the other.
  */
 export const SESSION = "-c citus.max_adaptive_executor_pool_size=1";
 
@@ -109,12 +109,12 @@ function placement(table: string, hasSeller: boolean, shards: number): string {
 }
 
 /**
- * A server of the cluster, identified by its group, because another machine may
- * take its place.
+ * A server of the cluster. Its group identifies it, because another machine may
+ * replace it.
  */
 export interface Node extends Address {
   id: number;
-  /** Whether it has, or may get, rows of sellers. */
+  /** Whether the server has, or may get, rows of sellers. */
   holds: boolean;
 }
 
@@ -128,7 +128,8 @@ export const NODES = `SELECT groupid AS id, nodename AS host, nodeport AS port,
   ORDER BY groupid`;
 
 /**
- * The shards of one of the tables; those of all others are on the same servers.
+ * The shards of one table; the shards of all other tables are on the same
+ * servers.
  */
 const SHARDS = `pg_dist_shard AS shard
   JOIN pg_dist_placement AS placed ON placed.shardid = shard.shardid
@@ -172,19 +173,19 @@ export const SHARD_COUNT = `SELECT count(*) AS n FROM ${SHARDS}`;
 
 /**
  * The change number for a seller (`?`): the time of the seller's server, by a
- * clock that never goes back, even if the machine's clock does. The statement
- * makes the transaction get its id first: see `CLOCK`.
+ * clock that is never set back, even if the machine's clock is. The statement
+ * first gives the transaction its id: see `CLOCK`.
  */
 export const TAKE_CHANGE = `SELECT pg_current_xact_id()::text AS xact,
     1000 * cluster_clock_logical(citus_get_node_clock()) AS number
   FROM ${FIRST} WHERE seller_no = ?`;
 
 /**
- * The horizon of one server. It reads the server's time first, then the
- * transactions in progress that may have taken an earlier number: each has an
- * id by then, and began before it took its number. A transaction that is
- * prepared on several servers belongs to no connection; none lasts longer than
- * half a minute.
+ * Reads the horizon of one server: first the server's time, then the
+ * transactions in progress that may have taken an earlier number. Each of these
+ * already has an id, and began before it took its number. A transaction that is
+ * prepared on several servers belongs to no connection; no such transaction
+ * lasts longer than half a minute.
  */
 export const CLOCK =
   "SELECT 1000 * cluster_clock_logical(citus_get_node_clock()) AS now";

@@ -3,7 +3,7 @@
  *
  * Statements that are sent in the same turn of the event loop, or while others
  * are in flight, form a batch with one Sync at its end, so that the server
- * answers in few packets instead of one for each statement. To the driver, a
+ * answers with few packets, not with one for each statement. To the driver, a
  * batch is one query of a custom class, as in `pg-cursor`.
  */
 import { nextTick } from "node:process";
@@ -48,7 +48,10 @@ interface Sent {
 export class Connection {
   readonly client: pg.PoolClient;
   readonly #prepared: Prepared = new Map();
-  /** The first batch has been sent, unless it was created in this turn. */
+  /**
+   * Batches that are not answered. The first has been sent, unless it was
+   * created in this turn of the event loop.
+   */
   readonly #batches: Batch[] = [];
 
   constructor(client: pg.PoolClient) {
@@ -56,9 +59,9 @@ export class Connection {
   }
 
   /**
-   * The result may be awaited later or ignored. If a statement fails, those
-   * after it in its batch fail, too; if only its `check` fails, the others are
-   * not affected.
+   * Sends a statement; its result may be awaited later or ignored. If the
+   * statement fails, later statements of its batch also fail; if only its
+   * `check` fails, the other statements are not affected.
    */
   send(
     statement: Statement,
@@ -85,12 +88,12 @@ export class Connection {
   }
 }
 
-/** Statements that the driver sends, and awaits, as one query. */
+/** Statements that the driver sends and awaits as one query. */
 class Batch implements pg.Submittable {
   readonly #prepared: Prepared;
   readonly #sent: Sent[] = [];
   isSent = false;
-  /** How many statements the server has executed. */
+  /** The number of statements that the server has executed. */
   #done = 0;
   /** The driver wraps this callback in a time limit. */
   callback: (error: Error | null) => void;

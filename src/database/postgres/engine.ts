@@ -3,24 +3,24 @@
  *
  * Writes run at READ COMMITTED: a write locks the rows that it decides by (or
  * its `order`, as an advisory lock), and each statement sees what was committed
- * before it got its lock. A stricter level would only turn waits into failures.
- * Remaining conflicts (a deadlock, a row that another process inserted first)
- * are retried a bounded number of times.
+ * before it got its lock. With a stricter isolation level, writes would fail
+ * instead of waiting. Remaining conflicts (a deadlock, a row that another
+ * process inserted first) are retried a bounded number of times.
  *
  * Reads are REPEATABLE READ snapshots on separate connections, so that waiting
  * writes block no read.
  *
  * A statement is sent without waiting for the one before it, unless the write
- * awaits its result. COMMIT follows once all statements are known to have
+ * awaits its result. COMMIT is sent once all statements are known to have
  * changed the required number of rows. So a write takes one round trip for each
  * result that it awaits, one for the last changes, and one for the commit.
- * Statements that are sent together are answered together.
  *
  * Small writes of one kind that wait at the same time share a transaction,
- * because a commit costs more than they do: they share its flush, and the same
- * statement of all takes one round trip. If one of them fails after it has
- * written, the transaction is undone: that write runs again alone, and the
- * others without it (`write_queues.ts`).
+ * because a commit costs more than a small write: the writes share the commit's
+ * flush, and the same statement of all writes takes one round trip. If one of
+ * the writes fails after it has changed rows, the transaction is undone: that
+ * write runs again alone, and the other writes run again without it
+ * (`write_queues.ts`).
  */
 import type pg from "pg";
 import { type Deps, systemDeps } from "../../deps.ts";
@@ -63,10 +63,10 @@ import { PostgresWakeUps } from "./wake_ups.ts";
 import type { InUse } from "../../lib/holders.ts";
 import { type Undone, type WaitingWrite, WriteQueues } from "./write_queues.ts";
 
-/** Most runs of a read whose connection breaks. */
+/** The most runs of a read whose connection breaks. */
 const READ_TRIES = 2;
 
-/** How far the times of changes may differ between processes. */
+/** The largest difference between the times of changes of several processes. */
 const TIME_STEP_MS = 1_000;
 
 /** A statement that does not depend on earlier ones. */
@@ -233,7 +233,7 @@ class PostgresDb implements ServerDb {
     const { shared, changes = false, seller = null, reach } = options;
     const isKnown = seller !== null || reach === undefined;
     const call = (tx: Tx) => {
-      // The number is taken in the round trip of the first statement.
+      // The change number is taken in the round trip of the first statement.
       if (changes && isKnown) tx.takeChanges(1, seller ?? 0).catch(() => {});
       return fn(tx);
     };
@@ -332,22 +332,22 @@ class PostgresDb implements ServerDb {
 
   /**
    * Raises the stored time of changes, so that soon no process gives a change
-   * an earlier time, whatever its clock says. This is a separate statement, so
-   * that writes need no lock for it.
+   * an earlier time, even if its clock is behind. This is a separate statement,
+   * so that writes need no lock for it.
    */
   #raiseTime(at: number): void {
     if (at - this.#timeRaisedTo < TIME_STEP_MS) return;
     this.#timeRaisedTo = at;
     this.write((tx) => tx.run(POSTGRES_CHANGES.raiseTime, [at, at], "any"))
       .catch(() => {
-        // A failure is ignored: the next change raises it.
+        // A failure is ignored, because the next change raises the time.
       });
   }
 
   /**
-   * Calls the writes of a transaction: those with different keys concurrently,
-   * begun in the order of their keys; those with the same key one after the
-   * other.
+   * Calls the writes of a transaction. Writes with different keys run
+   * concurrently, and begin in the order of their keys; writes with the same
+   * key run one after the other.
    */
   #call(
     transaction: Transaction,
@@ -443,7 +443,7 @@ function byKey(one: WaitingWrite, other: WaitingWrite): number {
 }
 
 /**
- * Why a transaction cannot be committed, as far as is known; null if it can be.
+ * The known reason why a transaction cannot be committed; null if it can be.
  */
 function undoneBy(
   called: readonly Called[],
@@ -451,7 +451,7 @@ function undoneBy(
 ): Undone | null {
   if (failure !== null) {
     const one = called.find(({ tx }) => tx === failure.tx);
-    // A write may throw its own error, which says more.
+    // If the write threw its own error, that error says more.
     const isOwn = one?.ok === false && !(one.error instanceof PostgresError);
     const error = isOwn ? one.error : failure.error;
     return { error, write: one?.write ?? null };

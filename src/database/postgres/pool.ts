@@ -1,4 +1,4 @@
-/** Connections for transactions, to whichever server accepts writes. */
+/** Connections for transactions, to the server that accepts writes. */
 import pg from "pg";
 import type { Clock } from "../../deps.ts";
 import { DbError, LOCK_WAIT_MS, type Param } from "../db.ts";
@@ -11,16 +11,17 @@ const STATEMENT_MS = 10_000;
 /** The server ends a transaction whose client is silent for this long. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /**
- * How statements are planned, and the longest time of a transaction, because
- * readers of the order of change wait for all transactions; servers before
- * version 17 lack this limit.
+ * Settings of the planner, and the longest time of a transaction, because
+ * readers of the change feed wait for all transactions; servers before version
+ * 17 lack this limit.
  *
- * No statement that can use an index reads a whole table, whatever size the
- * statistics give: plans of prepared statements stay while tables grow. A
- * statement without an index would then seem so expensive that it is compiled,
- * so compilation is off. With the default costs, which are those of hard disks,
- * a plan would read and sort all rows of a condition to return the first few in
- * the order of an index.
+ * A statement that can use an index never reads a whole table, even if the
+ * statistics say that the table is small: the plan of a prepared statement
+ * stays while the table grows. With these settings, a statement without an
+ * index seems so expensive that PostgreSQL would compile it, so compilation is
+ * off. The default costs are those of hard disks; with them, a plan would read
+ * and sort all rows of a condition to return the first few in the order of an
+ * index.
  */
 const SETTINGS = toStatement(
   `SELECT set_config('enable_seqscan', 'off', false),
@@ -54,12 +55,11 @@ export interface PoolOptions {
 /** The connections to one server. */
 interface Generation {
   readonly pool: pg.Pool;
-  /** The connections in use, and the monotonic time since when. */
+  /** The connections in use, and the monotonic time at which each was taken. */
   readonly taken: Map<pg.PoolClient, number>;
   readonly connections: WeakMap<pg.PoolClient, Connection>;
   /**
-   * For each call that waits for a connection: a function that tells it to
-   * stop.
+   * For each call that waits for a connection: a function that ends its wait.
    */
   readonly waiting: Set<() => void>;
 }
@@ -67,7 +67,7 @@ interface Generation {
 /** The longest wait for connections to end. */
 export const CLOSE_MS = 2_000;
 
-/** How often to wait for a connection again after the server has changed. */
+/** How often a call waits for a connection if the server changes. */
 const TRIES = 3;
 
 /** Connections for transactions. */
@@ -96,7 +96,7 @@ export class ConnectionPool {
     });
     const connections = new WeakMap<pg.PoolClient, Connection>();
     pool.on("connect", (client) => {
-      // A user of a broken connection gets the error from its query.
+      // The caller gets the error of a broken connection from its query.
       client.on("error", () => {});
       const connection = new Connection(client);
       connections.set(client, connection);
@@ -108,9 +108,9 @@ export class ConnectionPool {
   }
 
   /**
-   * Earlier connections are no longer used. They may be broken as well, and
-   * noticing that would take seconds for each. If they lead to a server that is
-   * no longer used, their statements fail now.
+   * Stops using earlier connections: they may also be broken, and noticing that
+   * takes seconds for each. The statements on connections to a server that is
+   * no longer used fail now.
    */
   #change(server: Server, isOther: boolean): void {
     const former = this.#generation;
@@ -125,7 +125,10 @@ export class ConnectionPool {
     void former.pool.end();
   }
 
-  /** Throws a `DbError`, also if no connection becomes free in time. */
+  /**
+   * Takes a connection. Throws a `DbError`, also if no connection becomes free
+   * in time.
+   */
   async take(): Promise<Connection> {
     for (let tries = 1;; tries++) {
       const generation = this.#generation;
@@ -165,8 +168,8 @@ export class ConnectionPool {
     this.inUse--;
     // Failures of earlier connections are already known.
     if (since !== undefined) this.#report(error, since);
-    const isSpoilt = isOfKind(error, SPOILT);
-    if (isSpoilt || last === null) client.release(isSpoilt);
+    const isUnusable = isOfKind(error, UNUSABLE_AFTER);
+    if (isUnusable || last === null) client.release(isUnusable);
     else {
       connection.send(last)
         .then(() => client.release(), () => client.release(true));
@@ -230,7 +233,7 @@ function isOfKind(error: unknown, kinds: readonly string[]): error is DbError {
 }
 
 /**
- * After these errors the connection is not used again: a server that became a
+ * The errors after which a connection is not used again. A server that became a
  * standby still answers, but refuses writes.
  */
-const SPOILT = ["away", "unsure", "readonly"];
+const UNUSABLE_AFTER = ["away", "unsure", "readonly"];

@@ -30,14 +30,14 @@ import { type Statement, toStatement } from "./dialect.ts";
  */
 const ROWS_LIMIT = 64;
 
-/** Held until the transaction ends. */
+/** Takes a lock, which is held until the transaction ends. */
 export const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))";
 
 /**
  * The sellers that a transaction includes, if sellers are on several servers.
  */
 export interface SellersInReach extends Reach {
-  /** Their numbers as a PostgreSQL array; null: all sellers. */
+  /** The sellers' numbers as a PostgreSQL array; null: all sellers. */
   readonly numbers: string | null;
   /** See `Tx`. */
   readonly localSellerNo: number;
@@ -55,8 +55,9 @@ export interface SellersInReach extends Reach {
 /** Options of a transaction on one of several servers. */
 export interface Reaching {
   /**
-   * Called on each run once the transaction has a connection: meanwhile a
-   * server may have become silent, or caused a broken connection.
+   * Called on each run once the transaction has a connection, because a server
+   * may have become silent, or have broken a connection, since the previous
+   * run.
    */
   reach?: () => SellersInReach;
 }
@@ -116,7 +117,7 @@ export class PostgresSql extends OpenTransaction implements Sql {
 /** The state that the writes of a transaction share. */
 export class Transaction {
   readonly connection: Connection;
-  /** The change number that all its writes share. */
+  /** The change number that all writes of the transaction share. */
   change: Promise<Change> | null = null;
   /** The first statement that failed, and the write that sent it, if one did. */
   failure: { error: unknown; tx: PostgresTx | null } | null = null;
@@ -125,8 +126,8 @@ export class Transaction {
   /** How many unanswered statements have an expected number of changes. */
   uncounted = 0;
   /**
-   * The shard places on which a statement relied that was allowed to change
-   * nothing, and did; see `Expected`.
+   * The shard places on which a statement relied that changed nothing and was
+   * allowed to; null if there is no such statement. See `Expected`.
    */
   places: string | null = null;
 
@@ -140,8 +141,8 @@ export class Transaction {
 
   /**
    * Called before the commit: resolves once all statements are answered and
-   * none has changed too few rows. A statement that was allowed to change
-   * nothing, and did, may have reached outdated shards.
+   * none has changed too few rows. A statement that changed nothing may have
+   * reached outdated shards, even if it was allowed to change nothing.
    */
   async settle(): Promise<void> {
     await this.done;
@@ -152,14 +153,17 @@ export class Transaction {
       [],
       ({ rows: [now] }) => {
         if (now.places === places) return;
-        throw new DbError("conflict", "Shards have moved beneath a statement.");
+        throw new DbError("conflict", "Shards have moved during a statement.");
       },
     );
     this.watch(now, null);
     await this.done;
   }
 
-  /** The first answer that rejects is that of the failed statement. */
+  /**
+   * Watches the answer to a statement. The first answer that rejects is the
+   * answer to the failed statement.
+   */
   watch(answer: Promise<Answer>, tx: PostgresTx | null): void {
     this.done = answer.catch((error) => this.failure ??= { error, tx });
   }
@@ -178,7 +182,7 @@ export class PostgresTx extends PostgresSql implements Tx {
    * changes.
    */
   changedAt: number | null = null;
-  /** Whether it may have changed rows. */
+  /** Whether the write may have changed rows. */
   hasWritten = false;
   /**
    * The shard places when the write began; undefined if there is one server.
@@ -239,8 +243,8 @@ export class PostgresTx extends PostgresSql implements Tx {
   }
 
   /**
-   * Throws for a change of rows that all servers have while one is unreachable:
-   * the statement would wait for it.
+   * Throws for a change of a table that is copied to all servers while a server
+   * is unreachable, because the statement would wait for that server.
    */
   #requireAllServers(query: Query): void {
     const [away] = this.reach?.away ?? [];

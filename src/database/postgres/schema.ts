@@ -28,11 +28,11 @@ const LOCK = 0x53454c4c;
 
 /**
  * Applies the missing migrations in one transaction, while other processes
- * wait; to an empty database only with `create`. Raises the numbers of changes
- * (`change_numbers.ts`). Returns whether the sellers are spread over servers.
- * Throws a `DbError`: `missing`, `newer`, `older`, `moved`, `away`, or
- * `corrupt` for tables of another program or for an encoding that lacks
- * characters.
+ * wait; creates the schema in an empty database only with `create`. Raises the
+ * numbers of changes (`change_numbers.ts`). Returns whether the sellers are
+ * spread over servers. Throws a `DbError`: `missing`, `newer`, `older`,
+ * `moved`, `away`, or `corrupt` for tables of another program or for an
+ * encoding that lacks characters.
  */
 export function migratePostgres(
   server: Server,
@@ -86,8 +86,8 @@ async function on<T>(
 }
 
 /**
- * Like `on`, but on the server that changes the schema and sees all of it; `fn`
- * also learns whether there are other servers.
+ * Like `on`, but on the server that changes the schema. `isSpread` tells `fn`
+ * whether there are other servers.
  */
 function onSchema<T>(
   server: Server,
@@ -118,7 +118,10 @@ async function refuseEncoding(client: pg.Client): Promise<void> {
   );
 }
 
-/** Returns a function to call after the commit. */
+/**
+ * Applies migrations in the open transaction; returns a function to call after
+ * the commit.
+ */
 async function migrate(
   client: pg.Client,
   migrations: readonly Migration[],
@@ -169,7 +172,7 @@ async function schemaVersion(
   if (used) {
     throw new DbError(
       "corrupt",
-      "it holds tables of another program; name a database of its own",
+      "it has tables of another program; name a separate database",
     );
   }
   if (!create) {

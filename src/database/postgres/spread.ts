@@ -1,11 +1,12 @@
 /**
  * A database whose sellers are spread over several servers (`citus.ts`). Calls
- * for one seller go straight to the server that has its rows, on connections
- * for that server alone, so a server that does not answer delays no other
- * seller. All other calls enter the cluster through one of the servers.
+ * for one seller go straight to the server that has the seller's rows, on
+ * separate connections for each server, so a server that does not answer delays
+ * no other seller. All other calls use one of the servers as the entry to the
+ * cluster.
  *
- * The place of a seller may have changed a moment ago. Every server finds the
- * rows wherever they are, so an outdated place costs time, nothing else.
+ * The known server of a seller may be outdated. Every server finds the rows on
+ * any server, so an outdated place only costs time.
  *
  * Wake-ups, and the locks of an `order` without a seller, need one server for
  * all processes: the first reachable one, in a fixed order.
@@ -63,7 +64,7 @@ export class SpreadDb implements Db {
     let hasHorizon = false;
     const reach = () => this.#nodes.reach(() => void (hasHorizon = true));
     const value = await entry.read(fn, { ...options, reach });
-    // A server that was added meanwhile is not part of the horizon.
+    // A server that was added during the read is not part of the horizon.
     if (hasHorizon && !await this.#nodes.isStill(version)) {
       throw new DbError("other", "Shards have moved.");
     }
@@ -128,7 +129,7 @@ export class SpreadDb implements Db {
   }
 }
 
-/** Wake-ups through the server that all processes use for them. */
+/** Wake-ups, through the server that all processes use for wake-ups. */
 class NodeWakeUps implements WakeUps {
   readonly #nodes: Nodes;
 
@@ -146,8 +147,8 @@ class NodeWakeUps implements WakeUps {
   }
 
   /**
-   * Also sends on each server that later becomes the one for wake-ups: other
-   * processes may not know yet that it changed.
+   * Listens on the server for wake-ups, and later on each server that replaces
+   * it: other processes may not know yet that it changed.
    */
   listen(heard: Parameters<WakeUps["listen"]>[0]): void {
     const listening = new Set<Db>();

@@ -12,10 +12,10 @@ export interface Topology {
 /**
  * Repeats a call during which servers or shards changed: its connection broke
  * and other servers answer now, or a statement failed because its rows moved.
- * Such errors have no code in common, so any error without another explanation
- * counts if something did move. A statement that changed too few rows is
- * repeated in any case, because its server may learn of a move later. Nothing
- * of a failed call was committed.
+ * Such errors have no common code, so every error without another explanation
+ * counts if rows have moved. A statement that changed too few rows is always
+ * repeated, because its server may learn of a move later. A failed call has
+ * committed nothing.
  */
 export async function retryAfterTopologyChange<T>(
   nodes: Topology,

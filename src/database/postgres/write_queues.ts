@@ -1,11 +1,11 @@
 /**
- * Decides which waiting writes run in a transaction together, and what happens
- * to them when it is undone. A callback runs the transactions, so this module
- * knows no server.
+ * Decides which waiting writes run together in a transaction, and what happens
+ * to the writes when the transaction is undone. A callback runs the
+ * transactions, so this module knows no server.
  *
  * Writes of one kind wait in one line. A transaction begins whenever a slot is
- * free, and takes all writes of the line once it has a connection; so the
- * longer transactions take, the more writes share one.
+ * free, and takes all writes of the line once it has a connection. So the
+ * longer transactions take, the more writes share a transaction.
  */
 import type { Clock } from "../../deps.ts";
 import {
@@ -28,8 +28,9 @@ import type { Reaching } from "./queries.ts";
 /** The most writes in one transaction. */
 const SHARE_LIMIT = 64;
 /**
- * The most shared writes with one key in a transaction. They make a round trip
- * each, one after the other, and all others of the transaction wait for them.
+ * The most shared writes with one key in a transaction. Each takes a round
+ * trip, one after the other, and the other writes of the transaction wait for
+ * them.
  */
 const SAME_KEY_LIMIT = 8;
 /** The most runs of a write that deadlocks undo. */
@@ -47,14 +48,15 @@ export interface WaitingWrite extends Reaching {
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
   /**
-   * Its key among the shared writes of its kind; "" if it shares no
-   * transaction.
+   * The key of the write among the shared writes of its kind; "" if it shares
+   * no transaction.
    */
   key: string;
   /** Monotonic time. */
   askedAt: number;
   /**
-   * Monotonic time until which it waits for unreachable servers and for locks.
+   * Monotonic time until which the write waits for unreachable servers and for
+   * locks.
    */
   until: number;
 }
@@ -67,9 +69,9 @@ export interface Undone {
 }
 
 /**
- * Runs writes in a transaction that holds the lock of `order`. They are taken
- * from the line once it has a connection. Settles them, or returns why the
- * transaction was undone; rejects if there is no connection.
+ * Runs writes in a transaction that holds the lock of `order`. Takes the writes
+ * from the line once the transaction has a connection. Settles the writes, or
+ * returns why the transaction was undone; rejects if there is no connection.
  */
 export type Transact = (
   order: string | null,
@@ -141,7 +143,7 @@ export class WriteQueues {
     await this.#settle(line, () => {
       meter.waited("connection", clock.monotonic() - startedAt);
       line.isAsking = false;
-      line.waiting = line.waiting.filter((write) => !this.#isHopeless(write));
+      line.waiting = line.waiting.filter((write) => !this.#rejectIfHopeless(write));
       const taken = line.take();
       this.#startDue(line);
       return taken;
@@ -158,14 +160,14 @@ export class WriteQueues {
    * Rejects a write that has waited long enough, if an outage was seen since it
    * was queued.
    */
-  #isHopeless({ askedAt, until, reject }: WaitingWrite): boolean {
+  #rejectIfHopeless({ askedAt, until, reject }: WaitingWrite): boolean {
     const { error, at } = this.#outage;
     if (at < askedAt || this.#options.clock.monotonic() <= until) return false;
     reject(error);
     return true;
   }
 
-  /** Runs writes together; splits them up as far as failures require. */
+  /** Runs writes in one transaction; after a failure, runs them in several. */
   async #settle(
     line: Line,
     take: () => readonly WaitingWrite[],
@@ -253,7 +255,7 @@ class Line {
       const count = counts.get(key) ?? (this.#running.has(key) ? Infinity : 0);
       const fits = taken.length < SHARE_LIMIT && count < SAME_KEY_LIMIT;
       (fits ? taken : left).push(write);
-      // A write that is left behind must run before later ones with its key.
+      // A write that is not taken must run before later writes with its key.
       counts.set(key, fits ? count + 1 : Infinity);
     }
     this.waiting = left;
@@ -271,7 +273,7 @@ class Line {
   }
 }
 
-/** Which writes run again, and why; the others are rejected. */
+/** The writes that run again, and the reason; the other writes are rejected. */
 interface Again {
   reason: RetryReason | null;
   parts: readonly (readonly WaitingWrite[])[];
@@ -289,7 +291,7 @@ function writesToRepeat(
   if (isLost(error)) return until(mayWait ? TRIES : 0, "lost", all);
   if (writes.length === 1) {
     if (isDeadlock(error)) return until(DEADLOCK_TRIES, "deadlock", all);
-    // With several servers, another one may have the rows: see
+    // With several servers, another server may have the rows: see
     // `topology_retry.ts`.
     const isHere = isConflict(error) && writes[0].reach === undefined;
     if (isHere) return until(CONFLICT_TRIES, "conflict", all);
@@ -304,7 +306,8 @@ function writesToRepeat(
     const isLocked = (error as DbError).kind === "busy" && write !== null;
     return until(isLocked ? TRIES : 0, "locked", [others]);
   }
-  // The others run together; those with its key run in their order.
+  // The other writes run together; writes with the key of the failed write run
+  // one after the other.
   const isApart = ({ key }: WaitingWrite) => key === (write?.key ?? key);
   const parts = [writes.filter((one) => !isApart(one))];
   for (const one of writes.filter(isApart)) parts.push([one]);

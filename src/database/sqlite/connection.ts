@@ -44,25 +44,25 @@ export const CHECKPOINT_BYTES = Math.ceil(
   1.1 * CHECKPOINT_PAGES * (4_096 + 24),
 );
 /**
- * The page cache of each connection; beyond it, the operating system's cache
- * serves. A larger one would be slower: at the end of nearly every transaction
- * SQLite goes through the whole cache. When balancing a tree exchanges two
- * pages, one of them temporarily gets a number beyond the end of the file, and
- * the commit searches the cache for such pages (`balance_nonroot`,
+ * The page cache of each connection; other pages are in the operating system's
+ * cache. A larger page cache would be slower: at the end of nearly every
+ * transaction, SQLite searches the whole cache. When balancing a tree exchanges
+ * two pages, one of them temporarily gets a number beyond the end of the file,
+ * and the commit searches the cache for such pages (`balance_nonroot`,
  * `pcache1Truncate`). With 16,000 KiB, that was a sixth of the time of an
  * upload.
  */
 const CACHE_KIB = 4_000;
 /**
- * Pages of one step of a backup: all of them, because a write between two steps
- * restarts it.
+ * The pages of one step of a backup: all pages, because a write between two
+ * steps restarts the backup.
  */
 const ALL_PAGES = 2 ** 30;
 /** The fewest rows that a write stores before other work runs. */
 const ROWS_AT_ONCE = 64;
 /**
- * Rows of one INSERT: products take a quarter less time than one by one; more
- * rows save nothing.
+ * The rows of one INSERT: inserting products takes a quarter less time than
+ * with one row each; more rows save nothing.
  */
 const ROWS_OF_INSERT = 8;
 /** Start value for `concat(...rows)`, which is far faster than `flat`. */
@@ -73,7 +73,7 @@ const TOTAL_CHANGES = "SELECT total_changes() AS n";
  * statement whose changes the driver counts takes twice as long.
  */
 const COUNTED_TOGETHER = 3;
-/** After this many milliseconds a write lets other work run. */
+/** After this many milliseconds, a write yields to other work. */
 const YIELD_AFTER_MS = 10;
 
 /**
@@ -110,7 +110,8 @@ function configure(connection: DatabaseSync, readOnly: boolean): void {
     }
     connection.prepare("PRAGMA synchronous = FULL").get();
     connection.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    // While another program reads, the WAL grows; afterwards it shrinks again.
+    // While another program reads, the WAL grows; this limit lets it shrink
+    // again.
     connection.exec(`PRAGMA journal_size_limit = ${CHECKPOINT_BYTES}`);
   }
   connection.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -123,9 +124,9 @@ interface Prepared {
 
 /**
  * Returns a function that creates an object with these properties from their
- * values. It copies an object that has all of them: objects that get their
- * properties one by one take four times as long to create and to read, and
- * those of the driver even longer.
+ * values. It copies an object that has all properties: an object that gets its
+ * properties one by one takes four times as long to create and to read, and an
+ * object of the driver even longer.
  */
 function rowMaker(columns: readonly string[]): Prepared["toRow"] {
   const template: Row = templateOf(
@@ -195,7 +196,8 @@ export class SqliteConnection {
 
   /**
    * The statement of a query that may change rows. Some failures (a full disk)
-   * roll the transaction back; a later statement would then commit on its own.
+   * roll the transaction back; a later statement would then be committed
+   * separately.
    */
   #writing(query: Query): Prepared {
     const prepared = this.#prepared(query);
@@ -286,7 +288,7 @@ export class SqliteConnection {
       return this.#counted(text, rows.length, expected, insert);
     }
     if (text === "") return;
-    // Rows that a DELETE cascades to would be counted, too.
+    // `total_changes()` would also count the rows to which a DELETE cascades.
     if (
       rows.length < COUNTED_TOGETHER || text.trimStart().startsWith("DELETE")
     ) {
@@ -352,7 +354,7 @@ export class SqliteConnection {
 }
 
 /**
- * Runs a statement whose changes are not counted. SQLite makes all of them in
+ * Runs a statement whose changes are not counted. SQLite makes all changes in
  * the first step, so the driver's `get` suffices, which takes half the time of
  * its `run`.
  */
@@ -364,8 +366,8 @@ function execute(
 }
 
 /**
- * The driver silently binds a Date as NULL, and types do not always prevent
- * that.
+ * Checks the parameters: the driver silently binds a Date as NULL, and types do
+ * not always prevent that.
  */
 function bindable(params: readonly Param[]): Param[] {
   for (let i = 0; i < params.length; i++) {
@@ -429,7 +431,7 @@ export class SqliteTx extends SqliteSql implements Tx {
   readonly localSellerNo = 0;
   readonly #commit: CommitState;
   readonly #deps: TxDeps;
-  /** When it last yielded, in monotonic milliseconds. */
+  /** When the write last yielded, in monotonic milliseconds. */
   #yieldedAt: number;
   /** Resolves when later statements may run. */
   #last: Promise<void> | null = null;
@@ -461,7 +463,8 @@ export class SqliteTx extends SqliteSql implements Tx {
   }
 
   /**
-   * May take any count: a number is used up by the row that is stored with it.
+   * Takes any count of numbers: a number is used up only when a row is stored
+   * with it.
    */
   async takeChanges(count: number): Promise<Change> {
     this.use();
@@ -484,7 +487,10 @@ export class SqliteTx extends SqliteSql implements Tx {
     return changed;
   }
 
-  /** Lets other work run between pieces; only other writes must wait. */
+  /**
+   * Runs the statement in pieces; other work, except writes, runs between two
+   * pieces.
+   */
   runMany(
     query: Query,
     rows: readonly (readonly Param[])[],
@@ -532,8 +538,8 @@ export class SqliteTx extends SqliteSql implements Tx {
   }
 
   /**
-   * Runs statements that are not awaited in their order; between many of them,
-   * other work runs.
+   * Runs statements in the order of the calls, even if they are not awaited;
+   * other work runs after every few statements.
    */
   protected override inOrder<T>(run: () => T | Promise<T>): Promise<T> {
     if (this.#last === null && this.#isTimeToYield()) {
@@ -546,7 +552,7 @@ export class SqliteTx extends SqliteSql implements Tx {
     return result;
   }
 
-  /** Makes later statements wait for this one. */
+  /** Makes later statements wait for this statement. */
   #holdBack(statement: Promise<unknown>): void {
     const last = statement.then(() => {}, () => {});
     this.#last = last;

@@ -4,13 +4,14 @@
  * One connection writes, another reads. Writes queue; all that wait at the same
  * moment run in one `BEGIN IMMEDIATE … COMMIT`, and each promise resolves after
  * the commit is on disk (`synchronous=FULL`). If a write fails after its first
- * change, the whole group is undone. The writes before it run again together,
- * then it alone, then those after it. Such failures are rare; a savepoint for
- * each write would make a small write 5 % slower. A heavy write first waits for its
- * turn, so that light writes run in between.
+ * change, the whole group is undone. Then the writes before it run again
+ * together, then the failed write alone, then the writes after it. Such
+ * failures are rare, and a savepoint for each write would make a small write 5
+ * % slower. A heavy write waits for its turn before it joins a group, so that
+ * light writes run in between.
  *
  * While another process holds the lock, reads continue. Writes wait for the
- * lock by the clock, for up to 5 s after they were queued.
+ * lock, without blocking the thread, for up to 5 s after they were queued.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Deps, systemDeps } from "../../deps.ts";
@@ -51,11 +52,14 @@ import { pause } from "../../lib/waits.ts";
 /** The most writes in one commit. */
 const GROUP_LIMIT = 256;
 /**
- * After this many groups of one write, only one group in this many waits for
- * more writes.
+ * After this many groups of one write, only every tenth group waits for more
+ * writes.
  */
 const GROUPS_OF_ONE = 10;
-/** How long other work may run after a slow commit; see `#rest`. */
+/**
+ * The least and the greatest time for other work after a slow commit; see
+ * `#rest`.
+ */
 const SHORTEST_REST_MS = 1;
 const LONGEST_REST_MS = 250;
 /** Bytes from which the WAL is extended to its full size; see `#extendLog`. */
@@ -213,7 +217,7 @@ class SqliteDb implements Db {
       try {
         this.#reader.exec("COMMIT");
       } catch {
-        // The rows that were read are right. The next read ends the
+        // The rows that were read are correct. The next read ends the
         // transaction, or fails.
       }
     }
@@ -227,7 +231,8 @@ class SqliteDb implements Db {
     const askedAt = this.#deps.clock.monotonic();
     const until = askedAt + LOCK_WAIT_MS;
     if (!heavy) return this.#askToWrite(fn, askedAt, until);
-    // Each attempt queues anew, so that a lock does not block the queue.
+    // Each attempt joins the queue again, so that a lock does not block the
+    // queue.
     const attempt = () =>
       this.#heavy.run(
         { owner },
@@ -287,9 +292,9 @@ class SqliteDb implements Db {
 
   /**
    * Whether the next transaction begins at once, before another process can
-   * take the lock. It does while a heavy write waits that such a lock refused:
-   * otherwise light writes, which wait for the lock, would overtake it in every
-   * transaction.
+   * take the lock. This is so while a heavy write waits that such a lock has
+   * refused. Otherwise light writes, which wait for the lock, would overtake
+   * the heavy write in every transaction.
    */
   get #keepsLock(): boolean {
     return this.#heavyRefused && this.#waiting.some(isHeavy);
@@ -310,9 +315,9 @@ class SqliteDb implements Db {
 
   /**
    * Waits for writes of requests that arrived together: a commit costs ten
-   * times as much as a turn of the event loop, so it waits as long as each turn
-   * brings more writes. A single client that awaits each answer would gain
-   * nothing, so after many groups of one write, few groups wait.
+   * times as much as a turn of the event loop, so the commit waits as long as
+   * each turn brings more writes. A single client that awaits each answer gains
+   * nothing, so after many groups of one write, only a few groups wait.
    */
   async #gather(): Promise<void> {
     const isAlone = this.#groupsOfOne >= GROUPS_OF_ONE &&
@@ -326,9 +331,10 @@ class SqliteDb implements Db {
   }
 
   /**
-   * A commit blocks this thread until the disk has flushed. After a slow one,
-   * other work may run for a tenth of that time: an answer needs several turns
-   * of the event loop, and there are only a few between two commits.
+   * A commit blocks this thread until the disk has flushed. After a slow
+   * commit, other work may run for a tenth of the commit's time: an answer
+   * needs several turns of the event loop, and there are only a few between two
+   * commits.
    */
   async #rest(): Promise<void> {
     const ms = Math.min(this.#commitMs / 10, LONGEST_REST_MS);
@@ -339,9 +345,9 @@ class SqliteDb implements Db {
 
   /**
    * Extends the WAL to the length at which it is checkpointed. A commit that
-   * extends it takes twice as long as one that overwrites it, because the file
-   * system also commits the new length. SQLite ignores the bytes after the last
-   * valid frame; the lock prevents other processes from writing there
+   * extends the WAL takes twice as long as a commit that overwrites it, because
+   * the file system also commits the new length. SQLite ignores the bytes after
+   * the last valid frame; the lock prevents other processes from writing there
    * meanwhile.
    */
   async #extendLog(): Promise<void> {
@@ -361,8 +367,7 @@ class SqliteDb implements Db {
 
   /**
    * Begins a transaction as soon as no other process holds the lock. Removes
-   * and rejects those of `writes` that waited too long; returns false if none
-   * is left.
+   * and rejects the writes that waited too long; returns false if none is left.
    */
   async #begin(writes: WaitingWrite[]): Promise<boolean> {
     const backoff = new Backoff(this.#deps);
@@ -399,8 +404,8 @@ class SqliteDb implements Db {
   }
 
   /**
-   * Throws if a file of the database is gone. The content of a log that is gone
-   * is copied to the database, unless another process has begun a new log: that
+   * Throws if a file of the database is gone. If the log is gone, copies its
+   * content to the database, unless another process has begun a new log: that
    * process may have changed the database.
    */
   #checkFiles(): void {
@@ -440,9 +445,10 @@ class SqliteDb implements Db {
         } catch (error) {
           const { writes, inTransaction } = this.#writer;
           // Even a failed read can roll back the whole transaction: if the page
-          // cache is full, it has to write a page, and the disk may be full.
-          const isSpoilt = writes > before || !inTransaction;
-          if (isSpoilt) return await this.#undo(group, write, error);
+          // cache is full, the read has to write a page, and the disk may be
+          // full.
+          const isUnusable = writes > before || !inTransaction;
+          if (isUnusable) return await this.#undo(group, write, error);
           settle.push(() => write.reject(error));
           continue;
         }
@@ -466,9 +472,9 @@ class SqliteDb implements Db {
   }
 
   /**
-   * Rolls back a group in which one write failed, and runs the others again
-   * without it. If a statement of the failed write changed too few rows, that
-   * write runs again, too.
+   * Rolls back a group in which one write failed, and runs the other writes
+   * again. If a statement of the failed write changed too few rows, the failed
+   * write also runs again.
    */
   async #undo(
     group: readonly WaitingWrite[],
@@ -510,7 +516,8 @@ class SqliteDb implements Db {
   }
 
   async backup(file: string): Promise<void> {
-    // Created first with restricted permissions, because it holds secrets.
+    // The file is created first, with restricted permissions, because it will
+    // contain secrets.
     const options = { write: true, createNew: true, mode: 0o600 };
     Deno.openSync(file, options).close();
     await this.#reader.copyTo(file);
@@ -542,7 +549,8 @@ class SqliteDb implements Db {
   async #close(): Promise<void> {
     await Promise.all([this.#heavyWrites.ended(), this.#reads.ended()]);
     await this.#writing;
-    // Closing would copy a log that differs from the one other processes use.
+    // Closing would copy a log that differs from the log that other processes
+    // use.
     if (this.#files.unusable !== null) return;
     try {
       this.#reader.close();

@@ -10,8 +10,8 @@ const COMPANIONS = ["", "-wal", "-shm"];
  */
 export function makePrivate(file: string): void {
   try {
-    // An existing file is never opened here: closing it would release SQLite's
-    // locks.
+    // This function never opens an existing file, because closing it would
+    // release SQLite's locks.
     const options = { write: true, createNew: true, mode: 0o600 };
     Deno.openSync(file, options).close();
   } catch {

@@ -1,7 +1,7 @@
 /**
  * Waits for a lock of a SQLite file that another process holds. SQLite's own
- * wait would block the thread and every request, so its busy time-out is 0 and
- * the wait uses the clock.
+ * wait would block the thread and every request, so its busy time-out is 0, and
+ * the wait uses timers.
  */
 import type { Deps } from "../../deps.ts";
 import { DbError } from "../db.ts";

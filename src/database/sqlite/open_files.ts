@@ -5,15 +5,16 @@ import { identityOf } from "./file.ts";
 
 /**
  * How long a check's result is reused, because a check before each commit would
- * add a twentieth to a small write. A commit in between has the same fate as
- * all earlier ones: it is lost with the file or returns with it.
+ * add a twentieth to a small write. If the file is removed, a commit in between
+ * is lost or returns together with all earlier commits.
  */
 const CHECK_MS = 10;
 
 /**
- * A write to an unlinked file is lost. A database file that was moved away may
- * return. But once the log or its index is gone, this process and others no
- * longer see the same state, so the connections must not be used again.
+ * Checks that the files of an open database are in place. A write to an
+ * unlinked file is lost. A database file that was moved away may return. But
+ * once the log or its index is gone, this process and other processes no longer
+ * see the same state, so the connections must not be used again.
  */
 export class OpenFiles {
   readonly database: string;
@@ -23,7 +24,7 @@ export class OpenFiles {
   readonly #index: string;
   readonly #clock: Clock;
   readonly #identities: ReadonlyMap<string, string | null>;
-  /** Monotonic time until which the files are taken to be in place. */
+  /** Monotonic time until which the result of the last check is valid. */
   #checkedUntil = -Infinity;
   /** Why the connections must not be used again; null if they may. */
   unusable: DbError | null = null;

@@ -108,8 +108,9 @@ function migrate(
       checkColumns(connection, file);
       connection.exec(SQLITE_CHANGES.raise);
     }
-    // Not set again: either statement would be a write, for which a full disk
-    // has no room, and commands that only read work with a full disk.
+    // The marks are set only by an upgrade: each statement is a write, which
+    // fails on a full disk, but commands that only read must work with a full
+    // disk.
     if (version < target) {
       connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
       connection.exec(`PRAGMA user_version = ${target}`);
@@ -153,7 +154,7 @@ export function isSqliteInUse(file: string): boolean {
   }
 }
 
-/** Tables whose row counts show an operator what a database holds. */
+/** Tables whose row counts show an operator the contents of a database. */
 const COUNTED = ["sellers", "products", "transactions", "images"];
 
 /** The row counts of these tables. */
@@ -173,9 +174,9 @@ export function contentsOf(file: string): Contents {
 }
 
 /**
- * Reads all of a file that nobody else uses. Throws an `Error` that calls the
- * file `name`, unless it is an intact database of this program or of an older
- * version.
+ * Checks a file that nobody else uses by reading all of it. Throws an `Error`
+ * that calls the file `name`, unless the file is an intact database of this
+ * program or of an older version.
  */
 export function checkSqlite(file: string, name: string): Contents {
   using connection = new DatabaseSync(file);
@@ -200,6 +201,6 @@ export function checkSqlite(file: string, name: string): Contents {
     return contentsIn(connection);
   } catch (error) {
     const reason = (error as Error).message.replace(/\.$/, "");
-    throw new Error(`${name} is no backup that can be used: ${reason}.`);
+    throw new Error(`${name} is not a usable backup: ${reason}.`);
   }
 }
