@@ -221,7 +221,7 @@ function readUpdate(
   if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
     const usualName = fieldCalled(attribute);
     const hint = usualName !== null
-      ? ` It is usualName ${usualName}.`
+      ? ` It is called ${usualName}.`
       : ([...SCALAR_NAMES, ...LIST_NAMES] as string[]).includes(attribute)
       ? " An upload, POST /seller_api/bulk_products, changes it."
       : "";

@@ -42,7 +42,7 @@ export function suggestion(
   if (usualName !== null && known.includes(usualName)) {
     return isList(usualName)
       ? `; write ${list(usualName, LISTS[usualName].item)}.`
-      : `; it is usualName ${show(usualName)}${andNeeded(usualName)}.`;
+      : `; it is called ${show(usualName)}${andNeeded(usualName)}.`;
   }
   if (known.length === 0) return ": nothing is allowed here.";
   if (known.length === 1) return `; the known name is ${show(known[0])}.`;

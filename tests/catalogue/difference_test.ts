@@ -69,7 +69,7 @@ contract.test("an attribute update adds a difference to the quantity", async () 
         "is sent together with expected",
         9,
       ],
-      ["price/-1?change=true", 422, "change does not go with price", 9],
+      ["price/-1?change=true", 422, "change is not possible for price", 9],
       ["quantity/-9?change=true", 204, "", 0],
       ["quantity/-1?change=true", 422, "quantity is 0 now", 0],
       ["quantity/?expected=0", 204, "", null],

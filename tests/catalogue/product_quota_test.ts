@@ -66,7 +66,7 @@ contract.test("beyond its product limit a seller can update products but not add
   assertEquals(
     detailsOf(refused)[0].message,
     "The product would be new. You have 2 products, this upload has 2 new " +
-      "ones, and your limit is 3; ask the operator for a higher one.",
+      "products, and your limit is 3; ask the operator for a higher one.",
   );
   assertEquals(
     (await app.upload(products("C", "D"), "&dry_run=true")).status,
