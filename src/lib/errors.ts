@@ -44,7 +44,7 @@ export const ERRORS = {
   unauthorized: {
     status: 401,
     meaning:
-      "The key is missing, unknown, revoked, past its end, or sent from outside its networks.",
+      "The key is missing, unknown, revoked, expired, or sent from outside its networks.",
     remedy: "Send a valid key in `X-Service-Auth`.",
   },
   forbidden: {
@@ -213,7 +213,7 @@ export const DETAIL_CODES = {
     remedy: "Shorten it to the length in the message.",
   },
   too_many: {
-    meaning: "A list holds more entries than allowed.",
+    meaning: "A list has more entries than allowed.",
     remedy: "Remove some, down to the number in the message.",
   },
   not_a_number: {
