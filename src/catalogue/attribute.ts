@@ -38,7 +38,7 @@ import {
   ATTRIBUTE_NAMES,
   CHANGE,
   EXPECTED,
-  fieldCalled,
+  fieldForSynonym,
   LIST_NAMES,
   SCALAR_NAMES,
   SCALAR_RULES,
@@ -219,7 +219,7 @@ function readUpdate(
   { attribute, value, expected = null, isDifference = false }: AttributeUpdate,
 ): ReadUpdate | { problem: FieldProblem } {
   if (!(ATTRIBUTE_NAMES as string[]).includes(attribute)) {
-    const usualName = fieldCalled(attribute);
+    const usualName = fieldForSynonym(attribute);
     const hint = usualName !== null
       ? ` It is called ${usualName}.`
       : ([...SCALAR_NAMES, ...LIST_NAMES] as string[]).includes(attribute)

@@ -129,7 +129,7 @@ export function leaveUnread(row: DecodedProduct, field: string): void {
  * The end of a message about a field that was sent only under another name. The
  * field is then not also reported as missing.
  */
-export function andNeeded(row: DecodedProduct, field: string): string {
+export function requiredNote(row: DecodedProduct, field: string): string {
   if (row.lines[FIELDS.get(field)!.place] > 0) return "";
   leaveUnread(row, field);
   return SCALAR_RULES[field as ScalarField]?.required

@@ -11,7 +11,7 @@ import {
 } from "../lib/errors.ts";
 import {
   ALL_UNREAD,
-  andNeeded,
+  requiredNote,
   ATTRIBUTE_FIELD_NAMES,
   ATTRIBUTE_FIELDS,
   type DecodedProduct,
@@ -194,7 +194,7 @@ interface DecoderOptions {
 /** Decodes a document; has the handlers that the XML reader calls. */
 export class Decoder {
   readonly #form: DocumentForm;
-  readonly #words: DocumentSyntax;
+  readonly #syntax: DocumentSyntax;
   readonly #attributesOnly: boolean;
   /** The elements that a product may have. */
   readonly #fields: typeof FIELDS;
@@ -228,10 +228,10 @@ export class Decoder {
     }: DecoderOptions = {},
   ) {
     this.#form = form;
-    this.#words = SYNTAX[form];
+    this.#syntax = SYNTAX[form];
     this.#values = new ValueReader(
       form,
-      this.#words,
+      this.#syntax,
       (field, line, problem) => this.#fieldProblem(field, line, problem),
     );
     this.#attributesOnly = attributesOnly;
@@ -256,7 +256,7 @@ export class Decoder {
     if (this.#count === 0 && list.length === 0) {
       this.#problem(
         "required",
-        this.#words.noProduct,
+        this.#syntax.noProduct,
         { line: this.#rootLine, field: "product" },
       );
     }
@@ -364,7 +364,7 @@ export class Decoder {
   /** A member of a JSON object that is no element. */
   unknown(name: string, line: number): void {
     if (this.#skipping === 0 && this.#level === Level.Products) {
-      const { inRoot } = this.#words;
+      const { inRoot } = this.#syntax;
       this.#unknownElement(name, line + this.#linesBefore, "", [inRoot]);
     } else this.open(name, {}, line);
     this.close();
@@ -407,7 +407,7 @@ export class Decoder {
 
   #openProduct(name: string, attributes: XmlAttributes, line: number): void {
     if (name !== "product") {
-      return this.#unknownElement(name, line, "", [this.#words.inRoot]);
+      return this.#unknownElement(name, line, "", [this.#syntax.inRoot]);
     }
     if (this.#count === this.#limit) throw tooManyProducts(this.#limit);
     this.#count++;
@@ -566,7 +566,7 @@ export class Decoder {
         continue;
       }
       if (READ_ONLY_ATTRIBUTES[element]?.includes(attribute)) continue;
-      const known = [...this.#words.extraNames(element), ...sent];
+      const known = [...this.#syntax.extraNames(element), ...sent];
       this.#unknownAttribute(attribute, known, line, field);
     }
   }
@@ -590,9 +590,9 @@ export class Decoder {
     if (this.#isFull()) return;
     this.#problem(
       "unknown_attribute",
-      `${this.#words.attribute(attribute)} is not known here`,
+      `${this.#syntax.attribute(attribute)} is not known here`,
       { line, field: field.slice(0, 200) },
-      () => suggestion(attribute, known, { ...this.#words, show: plainly }),
+      () => suggestion(attribute, known, { ...this.#syntax, show: plainly }),
     );
   }
 
@@ -608,14 +608,14 @@ export class Decoder {
     const field = path === "" ? name : `${path}/${name}`;
     this.#problem(
       "unknown_element",
-      `${this.#words.element(name.slice(0, 100))} is not known here`,
+      `${this.#syntax.element(name.slice(0, 100))} is not known here`,
       { line, field: field.slice(0, 200) },
       () =>
         suggestion(
           name,
           known,
-          this.#words,
-          row ? (field) => andNeeded(row, field) : undefined,
+          this.#syntax,
+          row ? (field) => requiredNote(row, field) : undefined,
         ),
     );
   }

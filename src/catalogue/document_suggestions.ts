@@ -1,7 +1,7 @@
 /** Suggestions for unknown names in a document of products. */
 import { isNear, nearestName } from "../lib/nearest_name.ts";
 import type { DocumentSyntax } from "./document_syntax.ts";
-import { fieldCalled, isList, LISTS, TEXT_LIMITS } from "./fields.ts";
+import { fieldForSynonym, isList, LISTS, TEXT_LIMITS } from "./fields.ts";
 
 /** Names of sale prices in other systems, without "_" and "-". */
 const OF_A_SALE =
@@ -28,27 +28,27 @@ function adviceOn(
 /**
  * The end of a message about an unknown name: the name that was probably meant,
  * otherwise how to send the value as an attribute of the product, or all known
- * names. `andNeeded` is appended if a field was meant.
+ * names. `requiredNote` is appended if a field was meant.
  */
 export function suggestion(
   name: string,
   known: readonly string[],
   { show, list, property }: Pick<DocumentSyntax, "show" | "list" | "property">,
-  andNeeded: (field: string) => string = () => "",
+  requiredNote: (field: string) => string = () => "",
 ): string {
   const advice = adviceOn(name, known, show);
   if (advice !== null) return advice;
-  const usualName = fieldCalled(name);
+  const usualName = fieldForSynonym(name);
   if (usualName !== null && known.includes(usualName)) {
     return isList(usualName)
       ? `; write ${list(usualName, LISTS[usualName].item)}.`
-      : `; it is called ${show(usualName)}${andNeeded(usualName)}.`;
+      : `; it is called ${show(usualName)}${requiredNote(usualName)}.`;
   }
   if (known.length === 0) return ": nothing is allowed here.";
   if (known.length === 1) return `; the known name is ${show(known[0])}.`;
   const nearest = nearestName(name.toLowerCase(), known);
   if (isNear(name.toLowerCase(), nearest)) {
-    return `; the nearest known name is ${show(nearest)}${andNeeded(nearest)}.`;
+    return `; the nearest known name is ${show(nearest)}${requiredNote(nearest)}.`;
   }
   return known.includes("attributes")
     ? "; a property of the product is an attribute: write " +

@@ -443,7 +443,7 @@ const BY_SYNONYM: ReadonlyMap<string, string> = new Map(
 );
 
 /** The field for which other systems use this name; null if there is none. */
-export function fieldCalled(name: string): string | null {
+export function fieldForSynonym(name: string): string | null {
   return BY_SYNONYM.get(name.toLowerCase().replace(/[-_]/g, "")) ?? null;
 }
 

@@ -64,7 +64,7 @@ export interface TransactionWrite {
    */
   refused: RefusedProducts | null;
   /** Locked images, at least those of the products. */
-  taken: LockedImages;
+  lockedImages: LockedImages;
   versionOf: (url: string) => Pick<RequestedImage, "validator" | "asStored">;
   /**
    * Warnings of rules that do not refuse yet; an import stores them in its own
@@ -93,7 +93,7 @@ export async function writeTransaction(
   tx: Tx,
   write: TransactionWrite,
 ): Promise<WrittenTransaction> {
-  const { seller, refused, taken, undoes, importId, keyId, use } = write;
+  const { seller, refused, lockedImages, undoes, importId, keyId, use } = write;
   const { deps, config, metrics, signals } = services;
   const products = write.products.map((product) =>
     product.result === "created" ? { ...product, id: deps.ids.uuid() } : product
@@ -118,7 +118,7 @@ export async function writeTransaction(
   const changed = changes.filter((change) => change !== null);
   const counts = countResults(products);
   const { distinct, results } = collectImages({ ...write, products });
-  const { pending, reused, waiting } = planImages(distinct, taken);
+  const { pending, reused, waiting } = planImages(distinct, lockedImages);
   await insertTransaction(
     tx,
     seller.no,
@@ -141,10 +141,10 @@ export async function writeTransaction(
     await addImportImages(tx, seller.no, importId, images, now);
   }
   if (config.undoDays > 0) await storeUndoRecord(tx, upload, now, changes);
-  await requestImages(tx, upload, waiting, taken, now);
+  await requestImages(tx, upload, waiting, lockedImages, now);
   if (pending > 0) tx.onCommit(() => signals.images.announce());
-  await dropUnrequested(tx, seller.no, taken, distinct.map(({ url }) => url));
-  await linkImages(tx, seller.no, changed, taken);
+  await dropUnrequested(tx, seller.no, lockedImages, distinct.map(({ url }) => url));
+  await linkImages(tx, seller.no, changed, lockedImages);
   if (use !== null) await storeKeyUse(tx, seller.no, { transactionId }, use);
   if (refused !== null) {
     const limit = REFUSED_KEPT * config.bodyLimit;

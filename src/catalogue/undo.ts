@@ -169,7 +169,7 @@ export async function applyUndo(
     review: loaded.review,
     products: plan.products.map(undoneOutcome),
     refused: null,
-    taken: loaded.images,
+    lockedImages: loaded.images,
     versionOf: () => ({ validator: null, asStored: true }),
     undoes: transactionId,
     importId,

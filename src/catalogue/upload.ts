@@ -343,7 +343,7 @@ async function storeUpload(
     refused: source && source.refused(
       plan.products.filter((product) => product.result === "refused"),
     ),
-    taken: images,
+    lockedImages: images,
     versionOf: (url) => ({ validator: validatorFrom(probed.get(url)) }),
     warnings: firstWarnings(plan.warnings),
     undoes: null,

@@ -10,7 +10,7 @@ import {
 } from "../catalogue/product.ts";
 import { RULED_FIELDS, type RuledField } from "../catalogue/category_rules.ts";
 import type { StoredRule } from "../catalogue/category_rows.ts";
-import { fieldCalled, TEXT_LIMITS } from "../catalogue/fields.ts";
+import { fieldForSynonym, TEXT_LIMITS } from "../catalogue/fields.ts";
 import { jsonReaderFor } from "../json/reader.ts";
 import {
   type Detail,
@@ -576,7 +576,7 @@ function pointerOfField(field: string): string {
 function readField(text: string): ReadResult<string> {
   const fields: readonly string[] = RULED_FIELDS;
   if (fields.includes(text)) return { value: text };
-  const synonym = fieldCalled(text);
+  const synonym = fieldForSynonym(text);
   const near = synonym !== null && fields.includes(synonym)
     ? synonym
     : nearestName(text, fields);

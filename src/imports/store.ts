@@ -70,7 +70,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
         review: loaded.review,
         products: valid.map(toProductOutcome),
         refused: null,
-        taken: loaded.images,
+        lockedImages: loaded.images,
         versionOf: (url) => ({ validator: versions.get(url) ?? null }),
         undoes: null,
         importId: key.importId,

@@ -142,7 +142,7 @@ const DISABLE_AFTER_TRIES = 10;
  * Whether a webhook is to be disabled at `now`. Its health includes the current
  * attempt, which failed with `status` (null if there was no answer).
  */
-export function isGivenUp(
+export function shouldDisable(
   health: WebhookHealth,
   status: number | null,
   now: number,

@@ -10,7 +10,7 @@ import {
 import { type Db, query, type Sql, type Tx } from "../database/db.ts";
 import { readId } from "../lib/ids.ts";
 import type { Seller } from "../sellers/seller.ts";
-import { makeDeliveriesDue, moveDeliveries } from "./rows/queue.ts";
+import { makeDeliveriesDue, transitionDeliveries } from "./rows/queue.ts";
 
 const SHOWN_COLUMNS = `trigger_name AS "trigger", url, format,
   disabled_at AS "disabledAt", failing_since AS "failingSince",
@@ -53,7 +53,7 @@ export async function putWebhook(
   );
   const key = { sellerNo, id: former.id };
   await makeDeliveriesDue(tx, key, now);
-  await moveDeliveries(tx, key, TRANSITIONS.free, now);
+  await transitionDeliveries(tx, key, TRANSITIONS.free, now);
 }
 
 /** A seller's webhooks, the oldest first. */
@@ -150,6 +150,6 @@ export async function deleteWebhook(
     [sellerNo, webhook.id],
     1,
   );
-  await moveDeliveries(tx, key, TRANSITIONS.cancel, clock.now());
+  await transitionDeliveries(tx, key, TRANSITIONS.cancel, clock.now());
   return true;
 }

@@ -9,8 +9,8 @@ import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import {
   DELIVERY_STATES,
   DISABLE_AFTER_MS,
-  isGivenUp,
   RETRIES,
+  shouldDisable,
   TRANSITIONS,
   webhookSignature,
 } from "../../src/webhooks/webhook.ts";
@@ -104,13 +104,13 @@ Deno.test("Retry-After is read as seconds or as a date", () => {
 Deno.test("a webhook is disabled at 410, or after five days and ten failures", () => {
   const now = 100 * DAY;
   const dead = { failures: 10, failingSince: now - 5 * DAY };
-  assert(isGivenUp(dead, 500, now));
-  assert(isGivenUp(dead, null, now));
-  assertFalse(isGivenUp({ ...dead, failures: 9 }, 500, now));
+  assert(shouldDisable(dead, 500, now));
+  assert(shouldDisable(dead, null, now));
+  assertFalse(shouldDisable({ ...dead, failures: 9 }, 500, now));
   assertFalse(
-    isGivenUp({ ...dead, failingSince: now - 5 * DAY + 1 }, 500, now),
+    shouldDisable({ ...dead, failingSince: now - 5 * DAY + 1 }, 500, now),
   );
-  assert(isGivenUp({ failures: 1, failingSince: now }, 410, now));
+  assert(shouldDisable({ failures: 1, failingSince: now }, 410, now));
 });
 
 Deno.test("a delivery is exhausted before its failures disable the webhook", () => {

@@ -4,7 +4,7 @@
 import {
   DELIVERIES,
   type DeliveryState,
-  isGivenUp,
+  shouldDisable,
   RETRIES,
   type Transition,
   TRANSITIONS,
@@ -13,7 +13,7 @@ import {
 import { query, type Tx } from "../../database/db.ts";
 import { retryDelay } from "../../jobs/retry_schedule.ts";
 import { type Leased, settleRows } from "../../jobs/lease_queue.ts";
-import { moveDeliveries } from "./queue.ts";
+import { transitionDeliveries } from "./queue.ts";
 import { countInHour } from "../../monitoring/hourly_counts.ts";
 
 export interface Outcome {
@@ -206,7 +206,7 @@ async function countFailure(
   );
   if (health === undefined) return HEALTHY;
   const webhookDisabled = health.disabledAt === null &&
-    isGivenUp(health, outcome.status, now);
+    shouldDisable(health, outcome.status, now);
   if (webhookDisabled) {
     await tx.runMany(
       "UPDATE webhooks SET disabled_at = ? WHERE seller_no = ? AND id = ?",
@@ -214,7 +214,7 @@ async function countFailure(
       1,
     );
     const key = { sellerNo, id: webhookId };
-    await moveDeliveries(tx, key, TRANSITIONS.hold, now);
+    await transitionDeliveries(tx, key, TRANSITIONS.hold, now);
   }
   return { webhookFailures: health.failures, webhookDisabled };
 }

@@ -124,7 +124,7 @@ export async function makeDeliveriesDue(
  * Applies a transition to waiting or held deliveries of a webhook, which makes
  * them due now or ends them; deliveries under a lease do not change.
  */
-export async function moveDeliveries(
+export async function transitionDeliveries(
   tx: Tx,
   { sellerNo, id }: WebhookKey,
   transition: Transition,

@@ -9,8 +9,8 @@ import {
 import {
   claimDeliveries,
   makeDeliveriesDue,
-  moveDeliveries,
   queueHeads,
+  transitionDeliveries,
 } from "../../../src/webhooks/rows/queue.ts";
 import { deleteOld } from "../../../src/database/old_rows.ts";
 import {
@@ -348,9 +348,12 @@ Deno.test("no statement of the queue scans every delivery", async () => {
     (tx) => claimDeliveries(tx, claim),
     (tx) => expiredLeases(tx, DELIVERIES, 0),
     (tx) => makeDeliveriesDue(tx, { sellerNo: 1, id: "w" }, 0),
-    (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.hold, 0),
-    (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.free, 0),
-    (tx) => moveDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.cancel, 0),
+    (tx) =>
+      transitionDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.hold, 0),
+    (tx) =>
+      transitionDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.free, 0),
+    (tx) =>
+      transitionDeliveries(tx, { sellerNo: 1, id: "w" }, TRANSITIONS.cancel, 0),
     (tx) => sweepDeliveries(tx, 0, 0),
     (tx) =>
       deleteOld(tx, {

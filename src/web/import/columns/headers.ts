@@ -5,7 +5,7 @@
  * and Turkish.
  */
 import {
-  fieldCalled,
+  fieldForSynonym,
   LIST_NAMES,
   SCALAR_NAMES,
   SCALAR_RULES,
@@ -114,7 +114,7 @@ const AMBIGUOUS_SYNONYMS = ["amount", "vendor", "leadtime", "producttype"];
 function fieldOfName(name: string): ColumnField | undefined {
   const known = BY_NAME.get(name);
   if (known !== undefined || AMBIGUOUS_SYNONYMS.includes(name)) return known;
-  const field = fieldCalled(name);
+  const field = fieldForSynonym(name);
   return field === null || field === "attributes"
     ? undefined
     : field as ColumnField;
