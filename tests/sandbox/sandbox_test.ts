@@ -183,7 +183,7 @@ Deno.test("a sandbox refuses a folder with a real seller", async () => {
   const { code, stdout, stderr } = await runProgram(["--sandbox", data]);
   assertEquals(code, 2);
   assertEquals(stdout, "");
-  assertStringIncludes(stderr, 'holds the seller "acme"');
+  assertStringIncludes(stderr, 'has the seller "acme"');
 });
 
 Deno.test("a sandbox takes neither SELLER_DATA_DIR nor SELLER_HOST", async () => {

@@ -136,7 +136,7 @@ bothForms.test("fields named as in other systems and prices as people write them
     ["<image>x</image>", "write <images><image>…</image></images>."],
     [
       "<sale_price_effective_date>x</sale_price_effective_date>",
-      "a sale has no dates: when it begins, send the lower price as <price> and the former one as <compare_at_price>.",
+      "a sale has no dates: when it begins, send the lower price as <price> and the former price as <compare_at_price>.",
     ],
     ["<special-price>x</special-price>", "a sale has no dates"],
     [
