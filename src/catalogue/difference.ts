@@ -19,7 +19,8 @@ export function differenceNotAllowed(field: ScalarField): Problem {
   const allowed = SCALAR_NAMES.filter((name) => SCALAR_RULES[name].difference);
   return {
     code: "not_allowed",
-    message: `is not possible for ${field}, only for ${allowed.join(", ")}; leave ` +
+    message:
+      `is not possible for ${field}, only for ${allowed.join(", ")}; leave ` +
       "it out, and send the value itself.",
   };
 }
@@ -28,7 +29,8 @@ export function differenceNotAllowed(field: ScalarField): Problem {
 export function differenceWithValue(what: string): Problem {
   return {
     code: "not_allowed",
-    message: `is sent together with ${what}; send only one of them: a difference is ` +
+    message:
+      `is sent together with ${what}; send only one of them: a difference is ` +
       "added to the current value.",
   };
 }

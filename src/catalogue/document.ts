@@ -11,7 +11,6 @@ import {
 } from "../lib/errors.ts";
 import {
   ALL_UNREAD,
-  requiredNote,
   ATTRIBUTE_FIELD_NAMES,
   ATTRIBUTE_FIELDS,
   type DecodedProduct,
@@ -19,6 +18,7 @@ import {
   FIELDS,
   leaveUnread,
   newDecodedProduct,
+  requiredNote,
   type Span,
 } from "./decoded_product.ts";
 import { DocumentProblems, type Tally } from "./document_problems.ts";
@@ -536,7 +536,9 @@ export class Decoder {
   #markup(name: string, line: number, field: string): void {
     this.#problem(
       "unknown_element",
-      `The element <${name.slice(0, 100)}> is in <${field}>, which may contain ` +
+      `The element <${
+        name.slice(0, 100)
+      }> is in <${field}>, which may contain ` +
         "only text; write markup inside <![CDATA[ … ]]> or escape it (&lt;).",
       { line, field: `${field}/${name.slice(0, 100)}`.slice(0, 200) },
     );

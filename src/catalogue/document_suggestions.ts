@@ -48,7 +48,9 @@ export function suggestion(
   if (known.length === 1) return `; the known name is ${show(known[0])}.`;
   const nearest = nearestName(name.toLowerCase(), known);
   if (isNear(name.toLowerCase(), nearest)) {
-    return `; the nearest known name is ${show(nearest)}${requiredNote(nearest)}.`;
+    return `; the nearest known name is ${show(nearest)}${
+      requiredNote(nearest)
+    }.`;
   }
   return known.includes("attributes")
     ? "; a property of the product is an attribute: write " +

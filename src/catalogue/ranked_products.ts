@@ -117,7 +117,9 @@ export class Ranking {
     this.#add(rows.map((row) => ({ value: row[column], id: row.id })));
     // If the filter is only a GTIN, the rows of a step may end before its span.
     const isTruncated = rows.length === SCAN_ROWS;
-    this.#examined += isTruncated || filter.gtin === null ? SCAN_ROWS : GTIN_ROWS;
+    this.#examined += isTruncated || filter.gtin === null
+      ? SCAN_ROWS
+      : GTIN_ROWS;
     this.#from = isTruncated ? rows[rows.length - 1].id : end;
   }
 

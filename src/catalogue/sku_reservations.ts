@@ -62,7 +62,9 @@ export class SkuReservations {
     const field = row.sku === null ? "id" : "sku";
     const line = lineOfField(row, field);
     const skuUser = this.#skus.get(sku);
-    const targetUser = current === null ? undefined : this.#targets.get(current.id);
+    const targetUser = current === null
+      ? undefined
+      : this.#targets.get(current.id);
     if (skuUser === undefined) this.#skus.set(sku, row);
     if (targetUser === undefined && current !== null) {
       this.#targets.set(current.id, row);
@@ -70,7 +72,9 @@ export class SkuReservations {
     const clash = (code: Clash["code"], message: string) => ({
       clash: { line, field, code, message },
     });
-    if (skuUser !== undefined && (row.sku !== null || targetUser === undefined)) {
+    if (
+      skuUser !== undefined && (row.sku !== null || targetUser === undefined)
+    ) {
       return clash(
         "duplicate_sku",
         `sku ${quote(sku)} is already used by product ${skuUser.product} on ` +

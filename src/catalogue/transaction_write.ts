@@ -143,7 +143,12 @@ export async function writeTransaction(
   if (config.undoDays > 0) await storeUndoRecord(tx, upload, now, changes);
   await requestImages(tx, upload, waiting, lockedImages, now);
   if (pending > 0) tx.onCommit(() => signals.images.announce());
-  await dropUnrequested(tx, seller.no, lockedImages, distinct.map(({ url }) => url));
+  await dropUnrequested(
+    tx,
+    seller.no,
+    lockedImages,
+    distinct.map(({ url }) => url),
+  );
   await linkImages(tx, seller.no, changed, lockedImages);
   if (use !== null) await storeKeyUse(tx, seller.no, { transactionId }, use);
   if (refused !== null) {

@@ -16,7 +16,11 @@ import type { ProductFields } from "./fields.ts";
 import { groupsOf } from "./product_rows.ts";
 import { quotaProblems } from "./product_quota.ts";
 import { type RefusedProduct, refusedProduct } from "./refused_products.ts";
-import { type EarlierResults, type PlannedProduct, planRows } from "./row_plan.ts";
+import {
+  type EarlierResults,
+  type PlannedProduct,
+  planRows,
+} from "./row_plan.ts";
 import { withoutRefused } from "./valid_products.ts";
 import type { Warning } from "./warnings.ts";
 import { isCheckedByRules } from "./category_rules.ts";

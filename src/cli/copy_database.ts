@@ -47,7 +47,9 @@ export const copyDatabaseCommand: Command = {
     const sourceDb = await openPlace(source, config);
     stack.defer(() => sourceDb.close());
     if (!await hasSellers(sourceDb)) {
-      throw new UsageError("FROM has no seller, so it is probably the wrong database.");
+      throw new UsageError(
+        "FROM has no seller, so it is probably the wrong database.",
+      );
     }
     const targetDb = await openPlace(target, config);
     stack.defer(() => targetDb.close());

@@ -68,7 +68,9 @@ export function keyState(
 ): string {
   if (revokedAt !== null) return `revoked ${isoTime(revokedAt)}`;
   if (expiresAt === null) return "active";
-  return `${expiresAt > now ? "active until" : "expired"} ${isoTime(expiresAt)}`;
+  return `${expiresAt > now ? "active until" : "expired"} ${
+    isoTime(expiresAt)
+  }`;
 }
 
 /** Names of days, with how many days before today (UTC) each one is. */

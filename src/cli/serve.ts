@@ -23,7 +23,8 @@ export const serveCommand: Command = {
   flags: [
     {
       name: "sandbox",
-      meaning: "try the service: with a demo seller, image host and webhook sink",
+      meaning:
+        "try the service: with a demo seller, image host and webhook sink",
     },
     ...allSettingFlags,
   ],

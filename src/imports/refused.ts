@@ -88,7 +88,9 @@ async function* refusedPieces(
     const products = await own.read(
       (sql) => problemsAfter(sql, key, last, STEP),
     );
-    for (const some of groupNearby(products.filter(({ refused }) => refused === 1))) {
+    for (
+      const some of groupNearby(products.filter(({ refused }) => refused === 1))
+    ) {
       const sent = await own.read((sql) => readProducts(sql, key, some));
       for (const [n, product] of some.entries()) {
         const comment = isJson

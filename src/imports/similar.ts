@@ -65,7 +65,8 @@ export async function findSimilar(
     );
     for (const { sku, title } of products) {
       for (const [part, index] of places.get(similarKey(sku))!) {
-        const similarInPart = found.get(part) ?? new Map<number, SimilarProduct>();
+        const similarInPart = found.get(part) ??
+          new Map<number, SimilarProduct>();
         found.set(part, similarInPart);
         if (!similarInPart.has(index)) similarInPart.set(index, { sku, title });
       }

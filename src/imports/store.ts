@@ -80,7 +80,9 @@ export async function storePart(services: Services, job: Job): Promise<void> {
       });
       await setStored(tx, key, part.part, transactionId);
     }
-    const refusedNow = plan.products.filter((each) => each.result === "refused");
+    const refusedNow = plan.products.filter((each) =>
+      each.result === "refused"
+    );
     const problems = await problemsByProduct(
       job,
       { document, locate },

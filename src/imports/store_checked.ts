@@ -128,7 +128,11 @@ async function changedProducts(
   const key = { sellerNo: seller.no, importId: row.id };
   const runStep = heavySteps(heavy, seller);
   const changed: Detail[] = [];
-  for (let part = 0; part < row.parts && changed.length < NAMED_PRODUCTS; part++) {
+  for (
+    let part = 0;
+    part < row.parts && changed.length < NAMED_PRODUCTS;
+    part++
+  ) {
     const found = await runStep(() =>
       db.of(seller.no).read((sql) => changedIn(sql, key, row, part))
     );

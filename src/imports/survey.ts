@@ -17,8 +17,8 @@ import { XML_LIMITS, type XmlLimits } from "../xml/handlers.ts";
 import {
   type ArrivingXml,
   type BeginReading,
-  WINDOW_LIMIT,
   readArrivingXml,
+  WINDOW_LIMIT,
 } from "../xml/decode.ts";
 import { SentBytes } from "../xml/sent_bytes.ts";
 import { IMPORT_PRODUCTS } from "../lib/request_limits.ts";

@@ -36,7 +36,9 @@ export async function inSteps<T>(
   runStep: RunStep,
 ): Promise<T> {
   for (;;) {
-    const { done, value } = await runStep(() => Promise.resolve(nextRows(work)));
+    const { done, value } = await runStep(() =>
+      Promise.resolve(nextRows(work))
+    );
     if (done) return value as T;
   }
 }

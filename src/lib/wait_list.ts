@@ -192,7 +192,9 @@ export class WaitList implements Holder {
     let least = Infinity;
     for (const runnable of this.#runnable()) {
       const ranked = rank?.(runnable[1], owners) ?? 0;
-      if (next === undefined || ranked < least) [next, least] = [runnable, ranked];
+      if (next === undefined || ranked < least) {
+        [next, least] = [runnable, ranked];
+      }
       if (rank === undefined) break;
     }
     if (next === undefined) return false;

@@ -230,7 +230,8 @@ const FAILED_UPLOADS = `SELECT transactions.seller_no AS "sellerNo",
   WHERE images_failed > 0 AND finished_at IS NOT NULL AND finished_at >= ?
     AND finished_at >= sellers.email_since AND import_id IS NULL
     AND ${WANTS_MAIL} ${inReach("transactions.seller_no")}`;
-const FAILED_URLS_OF_UPLOAD = `SELECT images.url FROM transaction_images AS named
+const FAILED_URLS_OF_UPLOAD =
+  `SELECT images.url FROM transaction_images AS named
   JOIN images ON images.seller_no = named.seller_no AND images.id = image_id
   WHERE named.seller_no = ? AND named.transaction_id = ?
     AND named.status = 'failed' ORDER BY ordinal`;
@@ -290,7 +291,9 @@ async function withFailedUrls(
   notice: FoundNotice,
 ): Promise<FoundNotice> {
   const { sellerNo, about, detail } = notice;
-  const urls = detail.view === "uploads" ? FAILED_URLS_OF_UPLOAD : FAILED_URLS_OF_IMPORT;
+  const urls = detail.view === "uploads"
+    ? FAILED_URLS_OF_UPLOAD
+    : FAILED_URLS_OF_IMPORT;
   const named = await sql.all<{ url: string }>(`${urls} ${LIMIT}`, [
     sellerNo,
     about,

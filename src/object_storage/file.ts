@@ -82,7 +82,10 @@ export async function sendFile(
   }
   const found = await storedObject(place);
   if (found?.bytes !== size || found.sha256 !== sha256) {
-    throw new StoreError("unusable", `${place.key}: the key has another object.`);
+    throw new StoreError(
+      "unusable",
+      `${place.key}: the key has another object.`,
+    );
   }
 }
 

@@ -140,7 +140,8 @@ export function readDecisions(
         ...place,
         field: "product",
         code: "repeated_value",
-        message: `product repeats that of review ${first}; send one decision for each product.`,
+        message:
+          `product repeats that of review ${first}; send one decision for each product.`,
       });
     }
     return [decision];

@@ -160,7 +160,9 @@ function changedSinceProblem(
     code: "changed_since",
     message:
       "changed_at is the time of a former version; the product was changed " +
-      `at ${isoTime(changedAt)}. Read the product again and review its current version.`,
+      `at ${
+        isoTime(changedAt)
+      }. Read the product again and review its current version.`,
   };
 }
 

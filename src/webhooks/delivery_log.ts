@@ -25,7 +25,7 @@ import {
 import { where } from "../database/where.ts";
 import type { SellerStatus } from "../sellers/seller.ts";
 import { BEFORE_ALL_IDS, readId } from "../lib/ids.ts";
-import { type DeliveryKey, requeueDelivery, queueHeads } from "./rows/queue.ts";
+import { type DeliveryKey, queueHeads, requeueDelivery } from "./rows/queue.ts";
 
 export interface LoggedDelivery {
   id: string;
@@ -271,7 +271,13 @@ export async function replayDelivery(
     [key.sellerNo, key.id],
   );
   if (webhook === undefined) return "no_webhook";
-  const changed = await requeueDelivery(tx, key, TRANSITIONS.replay, webhook, now);
+  const changed = await requeueDelivery(
+    tx,
+    key,
+    TRANSITIONS.replay,
+    webhook,
+    now,
+  );
   if (!changed) return "not_now";
   return webhook.disabledAt === null ? "due" : "held";
 }

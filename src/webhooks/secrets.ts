@@ -2,7 +2,7 @@
 import type { Deps } from "../deps.ts";
 import { inReach, query, type Sql, type Tx } from "../database/db.ts";
 import { newWebhookSecret } from "../sellers/seller_rows.ts";
-import { stillSigning, rotateSecrets, type Secrets } from "./webhook.ts";
+import { rotateSecrets, type Secrets, stillSigning } from "./webhook.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** Rows of each table that one write examines. */

@@ -210,7 +210,9 @@ export function rotateSecrets(
     throw new ServiceError(
       "rate_limited",
       `${FORMER_SECRETS} former secrets still sign, which is the maximum; the ` +
-        `first of them stops signing at ${new Date(signing[0][1]).toISOString()}. ` +
+        `first of them stops signing at ${
+          new Date(signing[0][1]).toISOString()
+        }. ` +
         "Rotate the secret then.",
       { headers: { "Retry-After": String(seconds) } },
     );

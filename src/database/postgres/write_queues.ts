@@ -143,7 +143,9 @@ export class WriteQueues {
     await this.#settle(line, () => {
       meter.waited("connection", clock.monotonic() - startedAt);
       line.isAsking = false;
-      line.waiting = line.waiting.filter((write) => !this.#rejectIfHopeless(write));
+      line.waiting = line.waiting.filter((write) =>
+        !this.#rejectIfHopeless(write)
+      );
       const taken = line.take();
       this.#startDue(line);
       return taken;

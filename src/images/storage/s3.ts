@@ -93,7 +93,10 @@ export class S3Store implements ImageStore {
     const bytes = lengthOf(answer);
     if (range !== undefined && bytes !== range.end - range.start) {
       await answer.drop();
-      throw new StoreError("unusable", `GET ${file}: the answer has another range.`);
+      throw new StoreError(
+        "unusable",
+        `GET ${file}: the answer has another range.`,
+      );
     }
     return { bytes, body: answer.stream() };
   }

@@ -81,7 +81,9 @@ export class ImportRole extends LeasedRole {
 
   protected async claimAndLaunch(now: number): Promise<ClaimResult> {
     const { db, deps } = this.#services;
-    const inProgress = new Set(this.leases.rows().map(({ sellerNo }) => sellerNo));
+    const inProgress = new Set(
+      this.leases.rows().map(({ sellerNo }) => sellerNo),
+    );
     const due = await db.read(
       (sql) => dueSellers(sql, now, AT_ONCE + inProgress.size),
       { single: true },
@@ -169,7 +171,15 @@ export class ImportRole extends LeasedRole {
     }
     const abort = this.aborting;
     const claimedCount = () => this.noteProgress();
-    return { seller, leased, key, row: row!, part, abort, noteProgress: claimedCount };
+    return {
+      seller,
+      leased,
+      key,
+      row: row!,
+      part,
+      abort,
+      noteProgress: claimedCount,
+    };
   }
 
   async #do(job: Job): Promise<void> {

@@ -4,8 +4,8 @@
 import {
   DELIVERIES,
   type DeliveryState,
-  shouldDisable,
   RETRIES,
+  shouldDisable,
   type Transition,
   TRANSITIONS,
   type WebhookHealth,
@@ -156,7 +156,9 @@ async function settleNotAccepted(
     ? HEALTHY
     : await countFailure(tx, claimed, outcome, now);
   const unchanged = { failures, dueAt: null, webhook };
-  if (current.url === null) return { transition: TRANSITIONS.cancel, ...unchanged };
+  if (current.url === null) {
+    return { transition: TRANSITIONS.cancel, ...unchanged };
+  }
   const delay = isInterrupted
     ? 0
     : retryDelay(RETRIES, failures, fraction, outcome.retryAfter);

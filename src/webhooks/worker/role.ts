@@ -150,7 +150,10 @@ export class WebhookRole extends LeasedRole<Claim> {
     );
     if (failures === null) return;
     const interrupted = outcome.error === INTERRUPTED.error;
-    await this.#pauseAfterFailure(interrupted ? REST_MAX_MS : REST_MS * failures, endedAt);
+    await this.#pauseAfterFailure(
+      interrupted ? REST_MAX_MS : REST_MS * failures,
+      endedAt,
+    );
   }
 
   /** Sends a delivery once and records the outcome. */
