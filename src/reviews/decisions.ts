@@ -57,6 +57,7 @@ export async function decideReviews(
     }
     await recordChanges(tx, services.deps, reviewed.map(auditEntry(who)));
   }, { changes: true });
+  await services.deps.maybe?.("products decided");
 }
 
 /** A decision that changes something. */

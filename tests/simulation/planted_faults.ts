@@ -1085,6 +1085,72 @@ function namesInDocument(`,
     to: `  const done = await portion();
   if (done > 0) yield done;`,
   },
+  // One more for each way in which the simulation was blind.
+  {
+    name: "reviews: the event of a decision is made in a second commit",
+    file: "reviews/decisions.ts",
+    from:
+      "      for (const each of own) await emitReviewed(tx, services, each);\n",
+    to: `      tx.onCommit(() => void services.db.write(async (tx) => {
+        for (const each of own) await emitReviewed(tx, services, each);
+      }));
+`,
+  },
+  {
+    name: "uploads: a status is read in several snapshots",
+    file: "http/handlers/transaction_endpoints.ts",
+    from: `    record ??= await db.of(seller.no).read((sql) =>
+      readRecord(sql, query, mayBeLong)
+    );`,
+    to: `    const alone = (name) => (...args) =>
+      db.of(seller.no).read((sql) => sql[name](...args));
+    const each = { get: alone("get"), all: alone("all") } as Sql;
+    record ??= await readRecord(each, query, mayBeLong);`,
+  },
+  {
+    name: "uploads: images of an upload wake no worker",
+    file: "catalogue/transaction_write.ts",
+    from: "if (pending > 0) tx.onCommit(() => signals.images.announce());",
+    to: "if (pending > 0) tx.onCommit(() => void signals.images);",
+  },
+  {
+    name: "deliveries: a new event wakes no worker",
+    file: "webhooks/ingest.ts",
+    from: "if (delivery !== null) signals.deliveries.announce();",
+    to: "if (delivery !== null) void signals.deliveries;",
+  },
+  {
+    name: "retention: keys of requests are kept for a year",
+    file: "database/schema.ts",
+    from: `by: "expires_at",
+      age: { days: 0 },`,
+    to: `by: "expires_at",
+      age: { days: 365 },`,
+  },
+  {
+    name: "deliveries: a list of a state shows other states",
+    file: "webhooks/delivery_log.ts",
+    from: '${state === null ? "" : "AND deliveries.state = ?"}',
+    to: '${state === null ? "" : "AND deliveries.state >= ?"}',
+  },
+  {
+    name: "uploads: a cached status does not learn of its undo",
+    file: "http/handlers/transaction_endpoints.ts",
+    from: "if (undoneBy === kept.undoneBy) return",
+    to: "if (undoneBy !== kept) return",
+  },
+  {
+    name: "sqlite: a statement that changes too few rows is accepted",
+    file: "database/sqlite/connection.ts",
+    from: "    if (conflict === null) return;\n    this.failure",
+    to: "    if (conflict === null || changed < 1) return;\n    this.failure",
+  },
+  {
+    name: "prices: a page of a history begins with the end of the former one",
+    file: "catalogue/price_changes.ts",
+    from: "at < place.before && at > since",
+    to: "at <= place.before && at > since",
+  },
 ];
 
 /** The text of a file with its fault. */

@@ -158,6 +158,7 @@ const RUNS = {
       "killed at: deliveries claimed",
       "killed at: delivery answered",
       "killed at: deliveries recovered in part",
+      "killed at: products decided",
       "killed at: removed_sellers portion done",
       "killed at: ended_reviews portion done",
     ],

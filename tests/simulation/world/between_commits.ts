@@ -26,6 +26,13 @@ const UNDO: Place = {
   causes: [...IMPORTS.causes, ["/7", "undo of an import", 1]],
 };
 const UPLOADS: Place = { causes: [["/7", "upload", 3]] };
+const REVIEWS: Place = {
+  causes: [
+    ["/reviewer", "policy", 1],
+    ["/7", "upload", 3],
+    ["/reviewer", "decide", 2],
+  ],
+};
 const EVENTS: Place = {
   causes: [["/hooks", "register", 3], ["shop", "event", 6]],
 };
@@ -51,14 +58,10 @@ export const PLACES = {
     causes: [["shop", "event", 8], ["/hooks", "make up", 3]],
     share: 3,
   },
+  "products decided": REVIEWS,
   "removed_sellers portion done": { causes: [["operator", "remove", 1]] },
   "ended_reviews portion done": {
-    causes: [
-      ["/reviewer", "policy", 1],
-      ["/7", "upload", 3],
-      ["/reviewer", "decide", 1],
-      ["/reviewer", "end", 1],
-    ],
+    causes: [...REVIEWS.causes, ["/reviewer", "end", 1]],
   },
 } as const satisfies Readonly<Record<string, Place>>;
 

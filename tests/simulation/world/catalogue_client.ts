@@ -1240,6 +1240,8 @@ export class CatalogueClient implements Actor {
       begun: 0,
       undo,
     });
+    const by = textAt(reply.xml!, "transaction_id");
+    if (chance(random, 0.5)) await this.#checkUndone(id, by, random);
   }
 
   /**
@@ -1265,6 +1267,14 @@ export class CatalogueClient implements Actor {
       `${product} ${sku} ${field}`
     );
     hold(same(told.sort(), wanted), "true", "the conflicts", { told, wanted });
+  }
+
+  /** The status of an undone upload names its undo. */
+  async #checkUndone(id: string, by: string, random: Random): Promise<void> {
+    const { xml, text } = await this.#get(`${BULK}/${id}`, random);
+    if (xml === null) return;
+    const told = valueOf(child(xml, "transaction"), "undone_by");
+    hold(told === by, "true", "an undone upload tells its undo", text);
   }
 
   /** The status shows whether an undo without an answer was executed. */

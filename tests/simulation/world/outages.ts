@@ -30,6 +30,7 @@ export type OutageStep =
   | "fail the store"
   | "fail the store at the last attempt"
   | "fail commits"
+  | "change nothing"
   | "forget mails"
   | "tell nobody";
 
@@ -102,6 +103,12 @@ export class Outages implements Actor {
     }
     if (kind === "fail commits") {
       return await this.#failFor(COMMITS_FAIL_MS, "commits fail");
+    }
+    if (kind === "change nothing") {
+      return await this.#failFor(
+        COMMITS_FAIL_MS,
+        "some statements change nothing",
+      );
     }
     if (kind === "forget mails") {
       return await this.#failFor(MAILS_FORGOTTEN_MS, TROUBLES.forgetful);

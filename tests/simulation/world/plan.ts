@@ -271,6 +271,7 @@ const OUTAGES: Readonly<
   "fail the store": 0,
   "fail the store at the last attempt": 0,
   "fail commits": 0,
+  "change nothing": 0,
   "forget mails": 0,
   "tell nobody": 0,
   "stop a delivery": 0,
@@ -389,6 +390,17 @@ export function drawSteps(
   }
   if (theme === "catalogue" && chance(rare, 0.35)) {
     rarely("outages8", 1, "fail commits");
+  }
+  const idle = scheduler.random("idle statements");
+  if (theme === "catalogue" && chance(idle, 0.5)) {
+    for (let n = 0; n < 3; n++) {
+      steps.push({
+        id: `outages4 #${n}`,
+        actor: "outages4",
+        afterMs: between(idle, 0, 3_000),
+        kind: "change nothing",
+      });
+    }
   }
   const polls = scheduler.random("polls");
   if (theme === "images" && rateLimit === null && chance(polls, 0.5)) {
