@@ -151,7 +151,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByLabel("API key").fill("wrong");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByText("This key is unknown").waitFor();
+      await page.getByText("This key is not valid").waitFor();
     },
   },
   {

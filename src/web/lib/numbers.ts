@@ -278,21 +278,21 @@ export function isManyTimes(amount: string, stored: string): boolean {
  * The question about a price that is probably a mistake: it has changed by a
  * large factor, as prices in cents do, or its currency has changed; else null.
  */
-export function priceDoubt(
+export function suspiciousPriceQuestion(
   amount: string,
   currency: string,
   stored: { amount: string; currency: string },
 ): string | null {
   return currency === stored.currency && !isManyTimes(amount, stored.amount)
     ? null
-    : priceQuestion(
+    : priceQuestionText(
       `${amount} ${currency}`,
       `${stored.amount} ${stored.currency}`,
     );
 }
 
 /** The question whether a price is correct; `now` is the stored one. */
-export function priceQuestion(price: string, now: string): string {
+export function priceQuestionText(price: string, now: string): string {
   return `price ${price} is ${now} now. Is that correct?`;
 }
 

@@ -1,153 +1,163 @@
-/** The same change for many products, and its effect on each. */
+/** One change of many products, and its effect on each product. */
 import type { Status } from "../../catalogue/fields.ts";
 import { PRICE_DIGITS } from "../../lib/values.ts";
 import type { Product, ProductAttributes } from "../../client/mod.ts";
 import {
   ambiguityProblem,
   decimalOf,
-  priceDoubt,
-  priceQuestion,
+  priceQuestionText,
+  suspiciousPriceQuestion,
 } from "../lib/numbers.ts";
 
+/** A change as it was typed. `add` adds to the number; a minus lowers it. */
 export type BulkChange =
-  | { field: "price"; how: "to" | "by" | "percent"; text: string }
-  | { field: "quantity"; how: "to" | "by"; text: string }
-  | { field: "status"; how: "to"; text: Status }
+  | { field: "price"; operation: "set" | "add" | "percent"; text: string }
+  | { field: "quantity"; operation: "set" | "add"; text: string }
+  | { field: "status"; operation: "set"; text: Status }
   | {
     field: "sale";
-    how: "to" | "percent";
+    operation: "set" | "percent";
     text: string;
     /** Empty: the sale begins at once. */
     from: string;
     until: string;
   }
-  | { field: "sale"; how: "end"; text: "" };
+  | { field: "sale"; operation: "end"; text: "" };
 
-/** The effect on one product: its former and new value, and what is sent. */
+/** The effect of a change on one product. */
 export interface ProductEffect {
   sku: string;
+  /** The former value, for display. */
   from: string;
+  /** The new value, for display. */
   to: string;
+  /** The attributes to send. */
   sent: ProductAttributes;
-  /** The question about a suspicious price; null: there is none. */
-  doubt: string | null;
+  /** The question about a suspicious price; null if the price is plausible. */
+  question: string | null;
 }
 
 /** The number of decimals that prices are calculated with. */
 const { after: DECIMALS } = PRICE_DIGITS;
-const ONE = 10n ** BigInt(DECIMALS);
+/** The number 1, scaled to an integer; calculations are exact. */
+const SCALED_ONE = 10n ** BigInt(DECIMALS);
 
-/**
- * The problem of a change as it was typed, as a sentence; null if there is
- * none.
- */
+/** Why a typed change is invalid, as a sentence; null if it is valid. */
 export function bulkChangeProblem(change: BulkChange): string | null {
-  const { field, how, text } = change;
-  if (field === "status" || how === "end") return null;
-  const number = scaled(text);
+  const { field, operation, text } = change;
+  if (field === "status" || operation === "end") return null;
+  const number = parseScaled(text);
   if (number === null) return "Write a number, such as 159.50 or −10.";
-  const doubt = ambiguityProblem(text, field === "quantity");
-  if (doubt !== null) return doubt;
-  if (field === "quantity" && number % ONE !== 0n) {
+  const question = ambiguityProblem(text, field === "quantity");
+  if (question !== null) return question;
+  if (field === "quantity" && number % SCALED_ONE !== 0n) {
     return "Write a whole number.";
   }
-  if (how !== "to" && number === 0n) return "This would change nothing.";
+  if (operation !== "set" && number === 0n) return "This would change nothing.";
   return field === "sale" && change.until === ""
     ? "The sale needs an end."
     : null;
 }
 
 /**
- * The effects on these products, without products that lack the value that the
- * change starts from. The service refuses the change of a product if somebody
- * else has changed the value.
+ * The effects on these products. A product without the value to change is left
+ * out. Changed prices and quantities are sent with the expected value, so that
+ * the service refuses them if somebody else has changed the value.
  */
 export function productEffects(
   products: readonly Product[],
   change: BulkChange,
 ): ProductEffect[] {
-  return products.map((product) => effectOn(product, change))
+  return products.map((product) => effectOnProduct(product, change))
     .filter((effect) => effect !== null);
 }
 
 /** The effects, with a question about the price of each product in `skus`. */
-export function withDoubts(
+export function withPriceQuestions(
   effects: readonly ProductEffect[],
   skus: readonly string[],
 ): ProductEffect[] {
-  const doubtful = new Set(skus);
+  const questioned = new Set(skus);
   return effects.map((effect) => ({
     ...effect,
-    doubt: effect.doubt ??
-      (doubtful.has(effect.sku) ? priceQuestion(effect.to, effect.from) : null),
+    question: effect.question ??
+      (questioned.has(effect.sku)
+        ? priceQuestionText(effect.to, effect.from)
+        : null),
   }));
 }
 
-function effectOn(
+function effectOnProduct(
   product: Product,
   change: BulkChange,
 ): ProductEffect | null {
   const { id, sku = "", price, quantity, status } = product;
-  const { field, how, text } = change;
-  if (field === "sale") return effectOfSale(product, change);
+  const { field, operation, text } = change;
+  if (field === "sale") return effectOfSaleChange(product, change);
   if (field === "status") {
     const sent = { id, status: text };
-    return { sku, from: `${status}`, to: text, sent, doubt: null };
+    return { sku, from: `${status}`, to: text, sent, question: null };
   }
-  const number = scaled(text)!;
+  const number = parseScaled(text)!;
   if (field === "quantity") {
     const from = quantity ?? null;
-    if (how === "by" && from === null) return null;
-    const value = Number(number / ONE) + (how === "by" ? from! : 0);
-    const sent = how === "by" ? { value, expected: from! } : value;
+    if (operation === "add" && from === null) return null;
+    const value = Number(number / SCALED_ONE) +
+      (operation === "add" ? from! : 0);
+    const sent = operation === "add" ? { value, expected: from! } : value;
     return {
       sku,
       from: `${from ?? "–"}`,
       to: `${value}`,
       sent: { id, quantity: sent },
-      doubt: null,
+      question: null,
     };
   }
   if (price === undefined) return null;
   const { currency } = price;
-  const stored = scaled(price.amount)!;
-  const from = amountText(stored);
-  const amount = amountText(newPrice(stored, how, number, currency));
+  const stored = parseScaled(price.amount)!;
+  const from = formatScaled(stored);
+  const amount = formatScaled(newPrice(stored, operation, number, currency));
   return {
     sku,
     from: `${from} ${currency}`,
     to: `${amount} ${currency}`,
     sent: { id, price: { amount, currency, expected: price.amount } },
-    doubt: priceDoubt(amount, currency, { amount: from, currency }),
+    question: suspiciousPriceQuestion(amount, currency, {
+      amount: from,
+      currency,
+    }),
   };
 }
 
 /**
- * The effect of a sale. The price is sent with it, so that the service refuses
- * the sale of a product whose price somebody else has changed.
+ * The effect of a change of the sale. The expected price is sent, too, so that
+ * the service refuses the sale if somebody else has changed the price.
  */
-function effectOfSale(
+function effectOfSaleChange(
   { id, sku = "", price, sale }: Product,
   change: BulkChange & { field: "sale" },
 ): ProductEffect | null {
   if (price === undefined) return null;
   const { amount, currency } = price;
   const former = sale && `sale at ${sale.price} ${currency}`;
-  if (change.how === "end") {
+  if (change.operation === "end") {
     return former === undefined ? null : {
       sku,
       from: former,
       to: "no sale",
       sent: { id, sale: null },
-      doubt: null,
+      question: null,
     };
   }
-  const { how, text, from, until } = change;
-  const stored = scaled(amount)!;
-  const lower = amountText(newPrice(stored, how, scaled(text)!, currency));
+  const { operation, text, from, until } = change;
+  const stored = parseScaled(amount)!;
+  const lower = formatScaled(
+    newPrice(stored, operation, parseScaled(text)!, currency),
+  );
   return {
     sku,
-    from: [`${amountText(stored)} ${currency}`, former].filter(Boolean)
+    from: [`${formatScaled(stored)} ${currency}`, former].filter(Boolean)
       .join(", "),
     to: `sale at ${lower} ${currency}`,
     sent: {
@@ -155,34 +165,36 @@ function effectOfSale(
       price: { amount, currency, expected: amount },
       sale: { price: lower, ...(from !== "" && { from }), until },
     },
-    doubt: null,
+    question: null,
   };
 }
 
 function newPrice(
   price: bigint,
-  how: "to" | "by" | "percent",
+  operation: "set" | "add" | "percent",
   number: bigint,
   currency: string,
 ): bigint {
-  if (how === "to") return number;
-  if (how === "by") return price + number;
+  if (operation === "set") return number;
+  if (operation === "add") return price + number;
   // Rounds half up, to the smallest unit of the currency.
-  const unit = 10n ** BigInt(DECIMALS - decimalsOf(currency));
-  const exact = price * (100n * ONE + number);
-  const whole = 100n * ONE * unit;
+  const unit = 10n ** BigInt(DECIMALS - currencyDecimals(currency));
+  const exact = price * (100n * SCALED_ONE + number);
+  const whole = 100n * SCALED_ONE * unit;
   return (exact + whole / 2n) / whole * unit;
 }
 
-/** The name of the change in the history. */
-export function bulkChangeTitle({ field, how, text }: BulkChange): string {
-  if (how === "end") return `no ${field}`;
-  const value = how === "percent" ? `${text.trim()} %` : text.trim();
-  return how === "to" ? `${field} = ${value}` : `${field} by ${value}`;
+/** The name of the upload in the history. */
+export function bulkChangeTitle(
+  { field, operation, text }: BulkChange,
+): string {
+  if (operation === "end") return `no ${field}`;
+  const value = operation === "percent" ? `${text.trim()} %` : text.trim();
+  return operation === "set" ? `${field} = ${value}` : `${field} by ${value}`;
 }
 
-/** A typed number times `ONE`; null if the text is no number. */
-function scaled(typed: string): bigint | null {
+/** A typed number times `SCALED_ONE`; null if the text is not a number. */
+function parseScaled(typed: string): bigint | null {
   const text = typed.trim().replace("−", "-");
   const isNegative = text.startsWith("-");
   const unsigned = text.replace(/^[-+]/, "");
@@ -193,7 +205,7 @@ function scaled(typed: string): bigint | null {
   return isNegative ? -number : number;
 }
 
-function decimalsOf(currency: string): number {
+function currencyDecimals(currency: string): number {
   const { maximumFractionDigits = 2 } = new Intl.NumberFormat("en", {
     style: "currency",
     currency,
@@ -201,7 +213,7 @@ function decimalsOf(currency: string): number {
   return Math.min(maximumFractionDigits, DECIMALS);
 }
 
-function amountText(number: bigint): string {
+function formatScaled(number: bigint): string {
   const digits = `${number < 0n ? -number : number}`.padStart(
     DECIMALS + 1,
     "0",

@@ -1,4 +1,4 @@
-/** The seller's products as a file that can be uploaded unchanged. */
+/** Files of a seller's products that the seller can upload again. */
 import { fieldNodes, type FieldValues } from "../../catalogue/field_nodes.ts";
 import {
   type Sale,
@@ -22,11 +22,11 @@ import { writeBook } from "../import/read/workbook/ask.ts";
 export type FileKind = "csv" | "xlsx" | "xml";
 
 /** The columns whose cells are numbers in a workbook. */
-const NUMBERS = [...SCALAR_NAMES.keys()].filter((i) =>
+const NUMBER_COLUMNS = [...SCALAR_NAMES.keys()].filter((i) =>
   ["decimal", "integer"].includes(SCALAR_RULES[SCALAR_NAMES[i]].form.kind)
 );
 
-/** A file with these products. */
+/** Writes a file with these products. */
 export async function catalogueFile(
   products: readonly Product[],
   kind: FileKind,
@@ -38,30 +38,30 @@ export async function catalogueFile(
       return await writeBook({
         name: "write",
         rows: tableOfProducts(products),
-        numbers: NUMBERS,
+        numbers: NUMBER_COLUMNS,
       });
     case "xml":
-      return documentOf(products.map((product) => ({
+      return xmlFile(products.map((product) => ({
         id: product.id,
-        ...nodeOf(product),
+        ...productNode(product),
       })));
   }
 }
 
-/** A file that creates deleted products again, with new ids. */
+/** An XML file whose upload creates deleted products again, with new ids. */
 export function deletedProductsFile(products: readonly Product[]): Blob {
   // A sale that is over would be refused for a new product.
   const withoutFormerSale = (product: Product) =>
     product.sale?.state === "over" ? { ...product, sale: undefined } : product;
-  return documentOf(products.map(withoutFormerSale).map(nodeOf));
+  return xmlFile(products.map(withoutFormerSale).map(productNode));
 }
 
-function documentOf(products: readonly XmlNode[]): Blob {
+function xmlFile(products: readonly XmlNode[]): Blob {
   const text = indented(element("products", { product: [...products] }));
   return new Blob([text], { type: "text/xml" });
 }
 
-function nodeOf(product: Product): XmlNode {
+function productNode(product: Product): XmlNode {
   const scalars = SCALAR_NAMES.map((name) => [
     name,
     shownText(product, name) || null,
@@ -70,7 +70,7 @@ function nodeOf(product: Product): XmlNode {
   const fields: FieldValues = {
     ...Object.fromEntries(scalars),
     currency: product.price?.currency,
-    sale: saleOf(product),
+    sale: saleOfProduct(product),
     categories: categories ?? [],
     attributes: attributes ?? [],
     images: images ?? [],
@@ -81,7 +81,7 @@ function nodeOf(product: Product): XmlNode {
   }));
 }
 
-function saleOf({ sale }: Product): Sale | null {
+function saleOfProduct({ sale }: Product): Sale | null {
   return sale === undefined ? null : {
     price: sale.price,
     from: Date.parse(sale.from),
@@ -90,8 +90,8 @@ function saleOf({ sale }: Product): Sale | null {
 }
 
 /**
- * The header, then a row for each product. A value that no cell can hold is
- * left empty, so that an upload of the table does not change it.
+ * The header, then a row for each product. If a cell cannot represent a value,
+ * the cell is empty, so that an upload of the table does not change the value.
  */
 function tableOfProducts(products: readonly Product[]): string[][] {
   const attributes = attributeColumns(products);
@@ -101,7 +101,7 @@ function tableOfProducts(products: readonly Product[]): string[][] {
       product.price?.currency ?? "",
       ...SALE_ELEMENTS.map((element) => product.sale?.[element] ?? ""),
       ownListCell("categories", product.categories ?? []) ?? "",
-      imagesOf(product),
+      imagesCell(product),
       ...attributeCells(product, attributes),
     ];
   });
@@ -112,18 +112,20 @@ function tableOfProducts(products: readonly Product[]): string[][] {
 }
 
 /**
- * The cell of the images. If an image has a description, which a table cannot
- * hold, the cell is empty: an upload of the table then keeps the images.
+ * The cell of the images. The cell is empty if an image has a description,
+ * because a table has no descriptions. An upload of the table then does not
+ * change the images.
  */
-function imagesOf({ images = [] }: Product): string {
+function imagesCell({ images = [] }: Product): string {
   return images.some(({ alt }) => (alt ?? "") !== "")
     ? ""
     : ownListCell("images", images.map(({ url }) => url)) ?? "";
 }
 
 /**
- * The columns of the attributes. Each product's attributes keep their order, so
- * a name has two columns if products have it in different orders.
+ * The names of the attribute columns. The columns keep the order of each
+ * product's attributes, so a name has two columns if two products order their
+ * attributes differently.
  */
 function attributeColumns(products: readonly Product[]): string[] {
   const columns: string[] = [];
@@ -138,14 +140,19 @@ function attributeColumns(products: readonly Product[]): string[] {
   return columns;
 }
 
-/** The cells of a product's attributes; all empty if a value fits no cell. */
+/**
+ * The cells of a product's attributes. All cells are empty if one of them cannot
+ * represent its value.
+ */
 function attributeCells(
   { attributes }: Product,
   columns: readonly string[],
 ): string[] {
-  const left = [...attributes ?? []];
-  const allFit = left.every(({ value }) => ownCell(value) !== null);
+  const remaining = [...attributes ?? []];
+  const allFit = remaining.every(({ value }) => ownCell(value) !== null);
   return columns.map((name) =>
-    allFit && left[0]?.name === name ? ownCell(left.shift()!.value) ?? "" : ""
+    allFit && remaining[0]?.name === name
+      ? ownCell(remaining.shift()!.value) ?? ""
+      : ""
   );
 }

@@ -1,26 +1,29 @@
-/** The requirements of the marketplace for products in their categories. */
+/** The marketplace's rules for the categories of a product. */
 import type { CategoryRule, Client } from "../../client/mod.ts";
 import { fetchCategories } from "../lib/categories.ts";
 import { fieldLabel } from "../lib/words.ts";
 import { useLoaded } from "../ui/components.tsx";
-import type { Item } from "./draft.ts";
+import type { ListItem } from "./draft.ts";
 
 /**
- * The rules of the product's categories, with buttons for missing attributes.
+ * Lists the rules of the product's categories, with a button for each missing
+ * attribute.
  */
-export function CategoryNeeds({ client, names, attributes, onAdd }: {
+export function CategoryRequirements({ client, names, attributes, onAdd }: {
   client: Client;
   names: readonly string[];
-  attributes: readonly Item[];
+  attributes: readonly ListItem[];
   /** Adds an attribute to the form. */
   onAdd: (name: string) => void;
 }) {
-  const wanted = names.map((name) => name.trim()).filter((name) => name !== "");
-  const { data } = useLoaded(
-    (signal) => fetchCategories(client, wanted, signal),
-    [client, wanted.join("\n")],
+  const usedNames = names.map((name) => name.trim()).filter((name) =>
+    name !== ""
   );
-  const has = (rule: CategoryRule) =>
+  const { data } = useLoaded(
+    (signal) => fetchCategories(client, usedNames, signal),
+    [client, usedNames.join("\n")],
+  );
+  const hasAttribute = (rule: CategoryRule) =>
     attributes.some(({ note: name }) => name.trim() === rule.attribute);
   return (
     <>
@@ -31,7 +34,7 @@ export function CategoryNeeds({ client, names, attributes, onAdd }: {
             {category.rule!.map((rule, i) => (
               <li key={i}>
                 {ruleText(rule)}{" "}
-                {rule.attribute !== undefined && !has(rule) && (
+                {rule.attribute !== undefined && !hasAttribute(rule) && (
                   <button
                     type="button"
                     class="small"
@@ -49,8 +52,8 @@ export function CategoryNeeds({ client, names, attributes, onAdd }: {
   );
 }
 
-/** The most values of a rule that are shown. */
-const SHOWN = 12;
+/** The maximum number of values that the text of a rule shows. */
+const SHOWN_VALUES = 12;
 
 /**
  * A rule as text: "material: required; one of steel, porcelain; from 2027-01-01
@@ -59,13 +62,13 @@ const SHOWN = 12;
 export function ruleText(
   { field, attribute, required, value = [], from }: CategoryRule,
 ): string {
-  const more = value.length - SHOWN;
-  const values = value.slice(0, SHOWN).join(", ");
-  const parts = [
+  const more = value.length - SHOWN_VALUES;
+  const values = value.slice(0, SHOWN_VALUES).join(", ");
+  const phrases = [
     required && "required",
     values && `one of ${values}${more > 0 ? ` and ${more} more` : ""}`,
     from && `from ${from} on`,
   ].filter(Boolean);
   const name = attribute ?? fieldLabel(field!);
-  return `${name}: ${parts.join("; ")}`;
+  return `${name}: ${phrases.join("; ")}`;
 }

@@ -12,29 +12,32 @@ import type { Product, SentProduct, SentSale } from "../../client/mod.ts";
 import { MINUTE_MS } from "../../lib/durations.ts";
 import { shownText, withUnit } from "../lib/product_values.ts";
 import { fieldLabel } from "../lib/words.ts";
-import { ambiguityProblem, decimalOf, priceDoubt } from "../lib/numbers.ts";
+import {
+  ambiguityProblem,
+  decimalOf,
+  suspiciousPriceQuestion,
+} from "../lib/numbers.ts";
 import { timeOfInput } from "../lib/sale_times.ts";
 
-/**
- * An entry of a list; `note` is an attribute's name or an image's description.
- */
-export interface Item {
+/** A category, attribute or image in the form. */
+export interface ListItem {
+  /** The category, the value of the attribute, or the URL of the image. */
   text: string;
+  /** The name of the attribute, or the description of the image. */
   note: string;
 }
 
+/** The texts in the form of a product. */
 export interface Draft {
   scalars: Readonly<Record<ScalarField, string>>;
   currency: string;
   /** The times are those of an `<input type="datetime-local">`. */
   sale: Readonly<Record<SaleElement, string>>;
-  lists: Readonly<Record<ListField, readonly Item[]>>;
+  lists: Readonly<Record<ListField, readonly ListItem[]>>;
 }
 
-/**
- * The properties that hold an item's text and note; a category is only text.
- */
-const ITEMS: Readonly<
+/** The properties of an attribute or image for an item's text and note. */
+const ITEM_PROPERTIES: Readonly<
   Record<ListField, { text: string; note: string } | null>
 > = {
   categories: null,
@@ -42,25 +45,25 @@ const ITEMS: Readonly<
   images: { text: "url", note: "alt" },
 };
 
-/** The draft of a product, or an empty draft. */
-export function draftOf(product: Product | null): Draft {
+/** The draft with the values of a product; for null, a draft of a new one. */
+export function draftOfProduct(product: Product | null): Draft {
   return {
     scalars: Object.fromEntries(
-      SCALAR_NAMES.map((name) => [name, scalarOf(product, name)]),
+      SCALAR_NAMES.map((name) => [name, scalarText(product, name)]),
     ) as Record<ScalarField, string>,
     currency: product?.price?.currency ?? "",
     sale: {
       price: product?.sale?.price ?? "",
-      from: localTime(product?.sale?.from),
-      until: localTime(product?.sale?.until),
+      from: dateTimeInputValue(product?.sale?.from),
+      until: dateTimeInputValue(product?.sale?.until),
     },
     lists: Object.fromEntries(
-      LIST_NAMES.map((name) => [name, itemsOf(product, name)]),
-    ) as Record<ListField, Item[]>,
+      LIST_NAMES.map((name) => [name, listItems(product, name)]),
+    ) as Record<ListField, ListItem[]>,
   };
 }
 
-function scalarOf(product: Product | null, name: ScalarField): string {
+function scalarText(product: Product | null, name: ScalarField): string {
   if (product === null) {
     const { clears, initial } = SCALAR_RULES[name];
     return clears ? `${initial ?? ""}` : "";
@@ -68,8 +71,11 @@ function scalarOf(product: Product | null, name: ScalarField): string {
   return shownText(product, name);
 }
 
-/** A time in the zone of the browser, without the seconds if they are 0. */
-function localTime(iso: string | undefined): string {
+/**
+ * A time for an `<input type="datetime-local">`: in the browser's time zone, and
+ * without the seconds if they are 0.
+ */
+function dateTimeInputValue(iso: string | undefined): string {
   if (iso === undefined) return "";
   const time = new Date(iso);
   const local = new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS);
@@ -81,13 +87,13 @@ export function withoutSale(draft: Draft): Draft {
   return { ...draft, sale: { price: "", from: "", until: "" } };
 }
 
-/** The problem of the sale; null if there is none. */
+/** Why the sale is invalid; null if it is valid. */
 export function saleProblem({ sale }: Draft): string | null {
   const { price, from, until } = sale;
   if (price + from + until === "") return null;
   if (price.trim() === "") return "The sale needs a price.";
   if (until === "") return "The sale needs an end.";
-  const problem = problemOf("price", price);
+  const problem = fieldProblem("price", price);
   return problem && `The sale's price: ${problem}`;
 }
 
@@ -100,8 +106,8 @@ function sentSale({ sale: { price, from, until } }: Draft): SentSale | null {
   };
 }
 
-function itemsOf(product: Product | null, name: ListField): Item[] {
-  const names = ITEMS[name];
+function listItems(product: Product | null, name: ListField): ListItem[] {
+  const names = ITEM_PROPERTIES[name];
   const items: readonly unknown[] = product?.[name] ?? [];
   return items.map((item) => {
     if (names === null) return { text: `${item}`, note: "" };
@@ -113,13 +119,13 @@ function itemsOf(product: Product | null, name: ListField): Item[] {
   });
 }
 
-/** The problem of a value by the table of fields; null if there is none. */
-export function problemOf(name: ScalarField, text: string): string | null {
+/** Why the text of a field is invalid; null if it is valid. */
+export function fieldProblem(name: ScalarField, text: string): string | null {
   const rule = SCALAR_RULES[name];
   const value = rule.verbatim ? text : canonicalSpelling(name, text.trim());
   if (value === "") return rule.required ? "This is required." : null;
-  const doubt = isAmount(name) ? ambiguityProblem(text, false) : null;
-  if (doubt !== null) return doubt;
+  const ambiguity = isAmount(name) ? ambiguityProblem(text, false) : null;
+  if (ambiguity !== null) return ambiguity;
   const read = rule.read(value);
   return "problem" in read ? `This ${read.problem.message}` : null;
 }
@@ -132,17 +138,20 @@ function isAmount(name: ScalarField): boolean {
   return name === "price" || name === "compare_at_price";
 }
 
-/** The question about a suspicious price; null: there is none. */
-export function priceDoubtOf(draft: Draft, stored: Draft): string | null {
+/** The question about a suspicious price; null if the price is plausible. */
+export function priceQuestionOfDraft(
+  draft: Draft,
+  stored: Draft,
+): string | null {
   const { scalars: { price: amount }, currency } = stored;
-  return amount === "" ? null : priceDoubt(
+  return amount === "" ? null : suspiciousPriceQuestion(
     canonicalSpelling("price", draft.scalars.price),
     draft.currency,
     { amount, currency },
   );
 }
 
-/** A typed decimal such as `159,50` as the interface writes it: `159.50`. */
+/** Converts a typed decimal to the spelling of the interface: 159,50 to 159.50. */
 function canonicalSpelling(name: ScalarField, text: string): string {
   const isDecimal = SCALAR_RULES[name].form.kind === "decimal";
   return isDecimal ? decimalOf(text.trim(), []) : text;
@@ -155,7 +164,7 @@ export function changedFieldsOf(draft: Draft, base: Draft): string[] {
     (name === "price" && draft.currency !== base.currency)
   );
   const lists = LIST_NAMES.filter((name) =>
-    JSON.stringify(filled(draft.lists[name])) !==
+    JSON.stringify(withoutEmptyItems(draft.lists[name])) !==
       JSON.stringify(base.lists[name])
   );
   const sale = JSON.stringify(draft.sale) === JSON.stringify(base.sale)
@@ -164,7 +173,10 @@ export function changedFieldsOf(draft: Draft, base: Draft): string[] {
   return [...scalars, ...sale, ...lists];
 }
 
-/** Longer values, in characters, are not shown: only the field's name is. */
+/**
+ * The maximum length of a value in a description of changes. For a longer value
+ * the description has only the field's name.
+ */
 const LONGEST_VALUE_SHOWN = 40;
 
 /** Describes the changes of these fields: `Quantity 8 → 1`. */
@@ -185,7 +197,7 @@ export function describeChanges(
   }).join(", ");
 }
 
-/** The draft, with the stored value in every field that was not edited. */
+/** The draft with the newly stored value in each field that was not edited. */
 export function rebaseDraft(draft: Draft, base: Draft, stored: Draft): Draft {
   const changed = changedFieldsOf(draft, base);
   const source = (name: string) => changed.includes(name) ? draft : stored;
@@ -197,28 +209,29 @@ export function rebaseDraft(draft: Draft, base: Draft, stored: Draft): Draft {
     sale: source(SALE).sale,
     lists: Object.fromEntries(
       LIST_NAMES.map((name) => [name, source(name).lists[name]]),
-    ) as Record<ListField, readonly Item[]>,
+    ) as Record<ListField, readonly ListItem[]>,
   };
 }
 
 /**
- * The names of the fields that both the draft and somebody else have changed,
- * to different values.
+ * The names of the fields that the user and somebody else have changed to
+ * different values.
  */
 export function conflictingFields(
   draft: Draft,
   base: Draft,
   stored: Draft,
 ): string[] {
-  const mine = changedFieldsOf(draft, base);
-  const theirs = changedFieldsOf(stored, base);
+  const edited = changedFieldsOf(draft, base);
+  const storedMeanwhile = changedFieldsOf(stored, base);
   return changedFieldsOf(draft, stored)
-    .filter((name) => mine.includes(name) && theirs.includes(name));
+    .filter((name) => edited.includes(name) && storedMeanwhile.includes(name));
 }
 
 /**
- * The document that changes these fields of a product, or creates one.
- * `expectedPrice`: the stored price, once the user has confirmed a large change.
+ * The product to send: the `changed` fields of the product with this id, or a new
+ * product if `id` is null. If the user has confirmed a large change of the
+ * price, `expectedPrice` is the stored price.
  */
 export function productToSend(
   id: string | null,
@@ -249,16 +262,16 @@ function sentScalar(name: ScalarField, { scalars, currency }: Draft): unknown {
 }
 
 function sentItems(name: ListField, { lists }: Draft): unknown[] {
-  const names = ITEMS[name];
-  return filled(lists[name]).map(({ text, note }) => {
+  const names = ITEM_PROPERTIES[name];
+  return withoutEmptyItems(lists[name]).map(({ text, note }) => {
     if (names === null) return text;
     const isLeftOut = names.note === "alt" && note === "";
     return { [names.text]: text, [names.note]: isLeftOut ? undefined : note };
   });
 }
 
-/** The items that are not empty. */
-function filled(items: readonly Item[]): Item[] {
+/** The items with a text or a note. */
+function withoutEmptyItems(items: readonly ListItem[]): ListItem[] {
   return items.filter(({ text, note }) =>
     text.trim() !== "" || note.trim() !== ""
   );

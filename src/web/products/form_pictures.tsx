@@ -10,23 +10,23 @@ import type { PictureSet } from "../pictures/picture_set.ts";
 import { imagesAfter } from "../pictures/set.ts";
 import { goTo } from "../state/route.ts";
 import { lazy } from "../ui/lazy.tsx";
-import type { Item } from "./draft.ts";
+import type { ListItem } from "./draft.ts";
 
 const PicturesPanel = lazy(async () => (await loadPictures()).PicturesPanel);
 
-/** Stands for the SKU in the set of pictures: a new product has none yet. */
-const PRODUCT = "product";
-const PRODUCTS = [PRODUCT];
+/** Replaces the SKU in the set of pictures, because a new product has no SKU. */
+const PLACEHOLDER_SKU = "product";
+const PLACEHOLDER_SKUS = [PLACEHOLDER_SKU];
 
 export function FormPictures({ client, images, onImages }: {
   client: Client;
-  images: readonly Item[];
-  onImages: (images: readonly Item[]) => void;
+  images: readonly ListItem[];
+  onImages: (images: readonly ListItem[]) => void;
 }) {
   const [set, setSet] = useState<PictureSet | null>(null);
   const latest = useRef(set);
   latest.current = set;
-  const take = async (dropped: Dropped) => {
+  const addDropped = async (dropped: Dropped) => {
     const { PictureSet, sortDropped, onlyPictures } = await loadPictures();
     const sorted = await sortDropped(dropped);
     if (sorted.products.length === sorted.all.length) {
@@ -41,20 +41,21 @@ export function FormPictures({ client, images, onImages }: {
     setSet(openSet);
   };
   useEffect(() => {
-    dropHandler.set(take);
+    dropHandler.set(addDropped);
     return () => {
       dropHandler.set(null);
       latest.current?.stop();
     };
   }, [client]);
-  const filled = images.filter(({ text }) => text.trim() !== "");
+  const imagesWithUrl = images.filter(({ text }) => text.trim() !== "");
   return (
     <>
       {set === null && (
         <p class="row">
           <PictureChoosers
             small
-            onFiles={(files) => take({ entries: [], files, handle: null })}
+            onFiles={(files) =>
+              addDropped({ entries: [], files, handle: null })}
           />
           <span class="quiet">or drop them on this page</span>
         </p>
@@ -63,15 +64,15 @@ export function FormPictures({ client, images, onImages }: {
         <PicturesPanel
           client={client}
           set={set}
-          only={PRODUCT}
+          only={PLACEHOLDER_SKU}
           places={{
-            skus: PRODUCTS,
+            skus: PLACEHOLDER_SKUS,
             nameOf: () => "",
-            countImages: () => filled.length,
+            countImages: () => imagesWithUrl.length,
             place: ([pictures], mode) => {
               if (pictures === undefined) return;
               const notes = new Map(
-                filled.map(({ text, note }) => [text, note]),
+                imagesWithUrl.map(({ text, note }) => [text, note]),
               );
               onImages(
                 imagesAfter([...notes.keys()], pictures.urls, mode)

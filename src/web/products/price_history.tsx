@@ -1,4 +1,4 @@
-/** The price history of a product: a chart in its currency, and all changes. */
+/** The price history of a product: a chart and a table of the changes. */
 import type { Client, PriceChange, Product } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
 import { Moment, useLoaded, WhenLoaded } from "../ui/components.tsx";
@@ -8,8 +8,8 @@ import { type Column, Table } from "../ui/table.tsx";
 import { SaleNote } from "./sale.tsx";
 
 /**
- * The change of a product's price by an upload; null if there was none, or if
- * it has been deleted by retention.
+ * The change of a product's price by an upload; null if the upload did not
+ * change the price, or if retention has deleted the change.
  */
 export async function priceChangeBy(
   client: Client,
@@ -22,14 +22,14 @@ export async function priceChangeBy(
   return changes.find(({ by }) => by.endsWith(` ${transaction}`)) ?? null;
 }
 
-/** The former price and the new one. */
+/** The former and the new price of a change, as texts. */
 export function pricesIn(
   { from, from_currency, to, currency }: PriceChange,
 ): [string, string] {
   return [money(from, from_currency ?? currency), money(to, currency)];
 }
 
-/** Draws the change of a product's price by an upload. */
+/** Shows the change of a product's price by an upload. */
 export function PriceChangeBy({ client, id, transaction }: {
   client: Client;
   id: string;
@@ -49,7 +49,7 @@ const HEIGHT = 96;
 /** The space above and below the line. */
 const MARGIN = 8;
 
-const CHANGES: readonly Column<PriceChange>[] = [
+const PRICE_COLUMNS: readonly Column<PriceChange>[] = [
   { label: "Changed", cell: ({ at }) => <Moment iso={at} exact /> },
   {
     label: "From",
@@ -63,23 +63,23 @@ const CHANGES: readonly Column<PriceChange>[] = [
   },
 ];
 
-function Changer({ by }: { by: string }) {
+function ChangeOrigin({ by }: { by: string }) {
   const [kind, id] = by.split(" ");
   if (kind !== "upload") return <>{kind}</>;
   return <a href={linkTo("uploads", id)}>upload</a>;
 }
 
 /** The columns of the table; `labels` has the labels of keys by id. */
-function columns(
+function columnsWithLabels(
   labels: ReadonlyMap<string, string>,
 ): readonly Column<PriceChange>[] {
   return [
-    ...CHANGES,
+    ...PRICE_COLUMNS,
     {
       label: "By",
       cell: ({ by, key_id }) => (
         <>
-          <Changer by={by} />
+          <ChangeOrigin by={by} />
           {key_id && <>, key {labels.get(key_id) || <code>{key_id}</code>}</>}
         </>
       ),
@@ -87,7 +87,7 @@ function columns(
   ];
 }
 
-async function labelsOfKeys(
+async function fetchKeyLabels(
   client: Client,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
@@ -108,7 +108,7 @@ export function PriceHistory({ client, product }: {
     [client, id, updated_at],
   );
   const labels = useLoaded(
-    (signal) => labelsOfKeys(client, signal),
+    (signal) => fetchKeyLabels(client, signal),
     [client],
   );
   return (
@@ -131,13 +131,13 @@ export function PriceHistory({ client, product }: {
                 <PriceChart changes={changes} />
                 <Table
                   label="Price changes"
-                  columns={columns(labels.data ?? NO_LABELS)}
+                  columns={columnsWithLabels(labels.data ?? NO_LABELS)}
                   rows={changes}
                   keyOf={({ at }) => at}
                 />
                 {next && (
                   <p class="quiet">
-                    The list has the last {changes.length} changes.
+                    The table has the last {changes.length} changes.
                   </p>
                 )}
               </>
@@ -147,7 +147,7 @@ export function PriceHistory({ client, product }: {
   );
 }
 
-/** A chart of the price; `changes` begins with the newest. */
+/** A chart of the price; the newest change is the first of `changes`. */
 function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
   const { currency } = changes[0];
   const currencyChange = changes.findIndex((change) =>
@@ -166,7 +166,7 @@ function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
   const [low, high] = [Math.min(...prices), Math.max(...prices)];
   const begin = Date.parse(first.at);
   const end = Math.max(now(), begin + 1);
-  // The price before the first change takes a tenth of the width.
+  // The line of the price before the first change has a tenth of the width.
   const start = former.length === 0 ? begin : begin - (end - begin) / 9;
   const x = (at: number) => (at - start) / (end - start) * WIDTH;
   const y = (price: number) =>

@@ -1,4 +1,4 @@
-/** One product: a form for all its fields, its images, and its deletion. */
+/** The view of one product: a form, its images and its price history. */
 import { useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
 import type { Client, Product, ProductImage } from "../../client/mod.ts";

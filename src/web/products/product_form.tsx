@@ -1,4 +1,4 @@
-/** The form for all fields of a product, built from the table of fields. */
+/** The form of a product. Its inputs follow from the table of fields. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
@@ -24,10 +24,10 @@ import {
   conflictingFields,
   describeChanges,
   type Draft,
-  draftOf,
-  type Item,
-  priceDoubtOf,
-  problemOf,
+  draftOfProduct,
+  fieldProblem,
+  type ListItem,
+  priceQuestionOfDraft,
   productToSend,
   rebaseDraft,
   saleProblem,
@@ -39,14 +39,14 @@ import { uploadName } from "../state/names.ts";
 import { ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { ContactChoice } from "../ui/contact_choice.tsx";
 import { CategoryNames } from "../ui/category_names.tsx";
-import { CategoryNeeds } from "./category_rules.tsx";
+import { CategoryRequirements } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
 import { loadProduct, skuExists } from "../ui/thumbnails.tsx";
 import { FormPictures } from "./form_pictures.tsx";
 import { SALE_LABELS } from "./sale.tsx";
-import { discardDraft, keepUnsaved, unsavedOf } from "./unsaved.ts";
+import { discardDraft, keepDraft, unsavedDraft } from "./unsaved.ts";
 
-/** The labels of a list's item and of its note. */
+/** The labels of the inputs for a list item's text and note. */
 const ITEM_LABELS: Readonly<
   Record<ListField, { text: string; note?: string }>
 > = {
@@ -72,20 +72,20 @@ export function ProductForm({ client, product, onSaved }: {
 }) {
   const id = product?.id ?? null;
   const [base, setBase] = useState(() =>
-    unsavedOf(id)?.base ?? draftOf(product)
+    unsavedDraft(id)?.base ?? draftOfProduct(product)
   );
-  const [draft, setDraft] = useState<Draft>(() => unsavedOf(id)?.draft ?? base);
-  const [refused, setRefused] = useState<readonly Detail[]>([]);
-  /** Edited fields that somebody else has changed, too. */
+  const [draft, setDraft] = useState<Draft>(() =>
+    unsavedDraft(id)?.draft ?? base
+  );
+  const [serviceProblems, setServiceProblems] = useState<readonly Detail[]>([]);
+  /** Fields that the user has edited and somebody else has changed. */
   const [conflicts, setConflicts] = useState<readonly string[]>([]);
-  /** The question about the price that was shown at the last attempt to save. */
-  const [askedDoubt, setAskedDoubt] = useState<string | null>(null);
-  /** The price that the service refused as too large a change. */
+  /** The question about the price that the last attempt to save has shown. */
+  const [shownQuestion, setShownQuestion] = useState<string | null>(null);
+  /** The price that the service has refused because it changes too much. */
   const [refusedPrice, setRefusedPrice] = useState<string | null>(null);
   const { busy, error, run } = useAction();
-  /**
-   * Merges the stored values into the draft; returns the conflicting fields.
-   */
+  /** Merges stored values into the draft; returns the conflicting fields. */
   const mergeStored = (stored: Draft): readonly string[] => {
     const found = conflictingFields(draft, base, stored);
     setConflicts(found);
@@ -93,39 +93,39 @@ export function ProductForm({ client, product, onSaved }: {
     setBase(stored);
     return found;
   };
-  // The stored product may differ from what was sent: quantity 0 makes it
-  // out of stock. A layout effect runs before anything else can be typed.
+  // The stored product may differ from the sent one: quantity 0 makes a product
+  // out of stock. A layout effect runs before the user can type more.
   useLayoutEffect(() => {
-    if (product !== null) mergeStored(draftOf(product));
+    if (product !== null) mergeStored(draftOfProduct(product));
   }, [product]);
   const changed = changedFieldsOf(draft, base);
   useLayoutEffect(() => {
-    if (changed.length > 0) keepUnsaved(id, { base, draft });
+    if (changed.length > 0) keepDraft(id, { base, draft });
     else discardDraft(id);
   }, [base, draft]);
-  const wrong = changed.filter((name) =>
+  const invalidFields = changed.filter((name) =>
     name === SALE ? saleProblem(draft) !== null : name in SCALAR_RULES &&
-      problemOf(name as ScalarField, draft.scalars[name as ScalarField]) !==
+      fieldProblem(name as ScalarField, draft.scalars[name as ScalarField]) !==
         null
   );
-  const doubt = priceDoubtOf(draft, base);
-  /** The merged draft to save; null: there is a conflict to look at first. */
+  const priceQuestion = priceQuestionOfDraft(draft, base);
+  /** The draft merged with the stored product; null if they are in conflict. */
   const mergedDraft = async ({ id }: Product): Promise<Draft | null> => {
-    const stored = draftOf(await loadProduct(client, id));
+    const stored = draftOfProduct(await loadProduct(client, id));
     return mergeStored(stored).length > 0
       ? null
       : rebaseDraft(draft, base, stored);
   };
   const save = async () => {
-    setRefused([]);
-    setAskedDoubt(doubt);
-    if (doubt !== askedDoubt && doubt !== null) return;
+    setServiceProblems([]);
+    setShownQuestion(priceQuestion);
+    if (priceQuestion !== shownQuestion && priceQuestion !== null) return;
     const current = product === null ? draft : await mergedDraft(product);
     if (current === null) return;
     const sku = current.scalars.sku.trim();
-    // The SKU is taken: the upload would change the stored product.
+    // An upload with this SKU would change a stored product.
     if (product === null && await skuExists(client, sku)) {
-      return setRefused([SKU_TAKEN]);
+      return setServiceProblems([SKU_TAKEN]);
     }
     try {
       const { price } = current.scalars;
@@ -145,7 +145,7 @@ export function ProductForm({ client, product, onSaved }: {
       onSaved(transaction_id, sku);
     } catch (failure) {
       if (failure instanceof ApiError) {
-        setRefused(failure.details);
+        setServiceProblems(failure.details);
         if (failure.details.some(({ code }) => code === "price_jump")) {
           setRefusedPrice(current.scalars.price);
         }
@@ -158,7 +158,7 @@ export function ProductForm({ client, product, onSaved }: {
       ...latest,
       scalars: { ...latest.scalars, [name]: text },
     }));
-  const setList = (name: ListField, items: readonly Item[]) =>
+  const setList = (name: ListField, items: readonly ListItem[]) =>
     setDraft((latest) => ({
       ...latest,
       lists: { ...latest.lists, [name]: items },
@@ -172,15 +172,15 @@ export function ProductForm({ client, product, onSaved }: {
       <fieldset class="plain" disabled={viewedSeller() !== null}>
         <div class="pairs">
           {SCALAR_NAMES.map((name) => (
-            <FieldOf
+            <ScalarInput
               key={name}
               client={client}
               name={name}
               draft={draft}
               isNew={product === null}
-              problem={messageFor(name, refused) ??
+              problem={serviceMessage(name, serviceProblems) ??
                 (changed.includes(name)
-                  ? problemOf(name, draft.scalars[name])
+                  ? fieldProblem(name, draft.scalars[name])
                   : null)}
               onText={(text) => setScalar(name, text)}
               onCurrency={(currency) =>
@@ -190,7 +190,7 @@ export function ProductForm({ client, product, onSaved }: {
         </div>
         <SaleFields
           draft={draft}
-          problem={messageFor(SALE, refused) ??
+          problem={serviceMessage(SALE, serviceProblems) ??
             (changed.includes(SALE) ? saleProblem(draft) : null)}
           onText={(element, text) =>
             setDraft((latest) => ({
@@ -200,11 +200,11 @@ export function ProductForm({ client, product, onSaved }: {
           onEnd={() => setDraft(withoutSale)}
         />
         {LIST_NAMES.map((name) => (
-          <ListOf
+          <ListInput
             key={name}
             name={name}
             items={draft.lists[name]}
-            problem={messageFor(name, refused)}
+            problem={serviceMessage(name, serviceProblems)}
             onItems={(items) => setList(name, items)}
             suggestions={name === "categories"
               ? (id, text) => (
@@ -220,7 +220,7 @@ export function ProductForm({ client, product, onSaved }: {
             onImages={(items) => setList("images", items)}
           />
         </UnlessViewing>
-        <CategoryNeeds
+        <CategoryRequirements
           client={client}
           names={draft.lists.categories.map(({ text }) => text)}
           attributes={draft.lists.attributes}
@@ -232,22 +232,24 @@ export function ProductForm({ client, product, onSaved }: {
         />
       </fieldset>
       {error && <ErrorNote error={error} />}
-      {doubt !== null && doubt === askedDoubt && (
+      {priceQuestion !== null && priceQuestion === shownQuestion && (
         <p class="note warn" role="alert">
-          {capitalised(doubt)} Nothing is saved yet; “Save” stores it.
+          {capitalised(priceQuestion)}{" "}
+          Nothing is saved yet. To save this price, choose “Save” again.
         </p>
       )}
       {refusedPrice !== null && refusedPrice === draft.scalars.price && (
         <p class="note warn" role="alert">
-          The price changes by more than is allowed in one step. Nothing is
-          saved yet. If the price is right, “Save” stores it.
+          The price changes by more than your limit for one change. Nothing is
+          saved yet. If the price is correct, choose “Save” again.
         </p>
       )}
       {conflicts.length > 0 && (
         <p class="note warn" role="alert">
-          Somebody else has changed these fields, and nothing is saved yet:{" "}
-          {conflicts.map(fieldLabel).join(", ")}. “Save” stores your values;
-          “Discard the changes” shows the stored ones.
+          Nothing is saved yet, because somebody else has changed these fields:
+          {" "}
+          {conflicts.map(fieldLabel).join(", ")}. “Save” saves your values;
+          “Discard the changes” shows the stored values.
         </p>
       )}
       <UnlessViewing>
@@ -255,7 +257,7 @@ export function ProductForm({ client, product, onSaved }: {
           <button
             type="submit"
             class="main"
-            disabled={busy || changed.length === 0 || wrong.length > 0}
+            disabled={busy || changed.length === 0 || invalidFields.length > 0}
           >
             {product === null ? "Create the product" : "Save"}
           </button>
@@ -264,7 +266,7 @@ export function ProductForm({ client, product, onSaved }: {
               type="button"
               onClick={() => {
                 setDraft(base);
-                setRefused([]);
+                setServiceProblems([]);
                 setConflicts([]);
               }}
             >
@@ -283,8 +285,13 @@ export function ProductForm({ client, product, onSaved }: {
 }
 
 /** The service's message about a field; null if there is none. */
-function messageFor(name: string, refused: readonly Detail[]): string | null {
-  return refused.find(({ field }) => field?.split(/[^a-z_]/, 1)[0] === name)
+function serviceMessage(
+  name: string,
+  serviceProblems: readonly Detail[],
+): string | null {
+  return serviceProblems.find(({ field }) =>
+    field?.split(/[^a-z_]/, 1)[0] === name
+  )
     ?.message ?? null;
 }
 
@@ -298,7 +305,7 @@ interface FieldProps {
   onCurrency: (currency: string) => void;
 }
 
-function FieldOf(props: FieldProps) {
+function ScalarInput(props: FieldProps) {
   const { name, draft, isNew, problem, onCurrency } = props;
   const { label, unit, required, form } = SCALAR_RULES[name];
   const id = `field-${name}`;
@@ -309,7 +316,7 @@ function FieldOf(props: FieldProps) {
         {required && isNew && " (required)"}
       </label>
       <span class="row">
-        <Control {...props} id={id} />
+        <InputControl {...props} id={id} />
         {unit?.column === "currency" && (
           <input
             aria-label="Currency"
@@ -331,7 +338,7 @@ function FieldOf(props: FieldProps) {
   );
 }
 
-function Control(
+function InputControl(
   { client, name, draft, problem, onText, id }: FieldProps & { id: string },
 ): ComponentChildren {
   const { form, clears, contact } = SCALAR_RULES[name];
@@ -428,19 +435,19 @@ function SaleFields({ draft: { sale, currency }, problem, onText, onEnd }: {
   );
 }
 
-function ListOf({ name, items, problem, onItems, suggestions }: {
+function ListInput({ name, items, problem, onItems, suggestions }: {
   name: ListField;
-  items: readonly Item[];
+  items: readonly ListItem[];
   problem: string | null;
-  onItems: (items: readonly Item[]) => void;
-  /** Draws a `<datalist>` of suggestions for the typed text. */
+  onItems: (items: readonly ListItem[]) => void;
+  /** Renders a `<datalist>` of suggestions for the typed text. */
   suggestions?: (id: string, text: string) => ComponentChildren;
 }) {
   const [typed, setTyped] = useState<string | null>(null);
   const listId = `${name}-suggestions`;
   const { text, note } = ITEM_LABELS[name];
   const { max, item: element } = LISTS[name];
-  const change = (index: number, changes: Partial<Item>) =>
+  const change = (index: number, changes: Partial<ListItem>) =>
     onItems(
       items.map((item, i) => i === index ? { ...item, ...changes } : item),
     );

@@ -1,4 +1,4 @@
-/** The seller's products. The search, filters and order are in the address. */
+/** The list of products. The address has the search, the filters and the order. */
 import { IMPORT_PRODUCTS, PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
@@ -23,7 +23,12 @@ import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { Thumbnails } from "../ui/thumbnails.tsx";
 import { CurrentPrice } from "./sale.tsx";
-import { BulkTools, type Done, DoneNote, failedImages } from "./selection.tsx";
+import {
+  type BulkResult,
+  BulkResultNote,
+  BulkTools,
+  failedImages,
+} from "./selection.tsx";
 
 const COLUMNS: readonly Column<Product>[] = [
   {
@@ -64,7 +69,7 @@ const COLUMNS: readonly Column<Product>[] = [
 ];
 
 /** The columns of a search for failed images. */
-const FAILED: readonly Column<Product>[] = [
+const FAILED_IMAGE_COLUMNS: readonly Column<Product>[] = [
   ...COLUMNS.filter(({ label }) => label === "SKU"),
   { label: "Title", classes: "bare", cell: ({ title }) => title },
   {
@@ -86,9 +91,9 @@ const FAILED: readonly Column<Product>[] = [
 ];
 
 /** The number of products on a page. */
-const PAGE = 50;
-/** The orders of the list, besides the order of creation. */
-const ORDERS:
+const PAGE_SIZE = 50;
+/** The orders of the list, except the order of creation. */
+const SORT_OPTIONS:
   readonly (Pick<ListProductsQuery, "sort" | "order"> & { label: string })[] = [
     { sort: "title", label: "title" },
     { sort: "sku", label: "SKU" },
@@ -97,7 +102,7 @@ const ORDERS:
     { sort: "updated_at", order: "desc", label: "last changed" },
   ];
 
-/** The search in the address. */
+/** The search, filters, order and page in the address. */
 interface Search {
   q: string;
   status: string;
@@ -107,7 +112,7 @@ interface Search {
   after: string;
 }
 
-function searchOf(query: URLSearchParams): Search {
+function searchFromAddress(query: URLSearchParams): Search {
   const text = (name: string) => query.get(name) ?? "";
   return {
     q: text("q"),
@@ -119,19 +124,17 @@ function searchOf(query: URLSearchParams): Search {
   };
 }
 
-/**
- * Opens the list with another search, at the first page unless `after` is set.
- */
+/** Changes the search in the address; without `after`, opens the first page. */
 function goToSearch(search: Partial<Search>): void {
-  const now = searchOf(route.value.query);
-  goTo("products", undefined, { ...now, after: "", ...search });
+  const current = searchFromAddress(route.value.query);
+  goTo("products", undefined, { ...current, after: "", ...search });
 }
 
 export function ProductsView({ client }: { client: Client }) {
-  const search = searchOf(useStore(route).query);
+  const search = searchFromAddress(useStore(route).query);
   const { q, status, review, images } = search;
   return (
-    <Catalogue
+    <SearchResult
       key={JSON.stringify([q, status, review, images])}
       client={client}
       search={search}
@@ -139,16 +142,16 @@ export function ProductsView({ client }: { client: Client }) {
   );
 }
 
-/** Up to `most` products of a search. */
-async function productsOf(
+/** The first `limit` products that a query finds. */
+async function fetchProducts(
   client: Client,
   query: ListProductsQuery,
-  most: number,
+  limit: number,
   signal?: AbortSignal,
 ): Promise<Product[]> {
   const found: Product[] = [];
   for await (const product of client.products.list(query, { signal })) {
-    if (found.push(product) === most) break;
+    if (found.push(product) === limit) break;
   }
   return found;
 }
@@ -156,12 +159,10 @@ async function productsOf(
 /** The selected products by id. */
 type Selection = ReadonlyMap<string, Product>;
 
-/**
- * The result of one search; its selection outlives changes of page and order.
- */
-function Catalogue({ client, search }: { client: Client; search: Search }) {
+/** The result of a search; its selection is kept when the page or order changes. */
+function SearchResult({ client, search }: { client: Client; search: Search }) {
   const [selection, setSelection] = useState<Selection>(new Map());
-  const [done, setDone] = useState<Done | null>(null);
+  const [done, setDone] = useState<BulkResult | null>(null);
   const [version, setVersion] = useState(0);
   const selected = useMemo(() => [...selection.values()], [selection]);
   const select = (next: Selection) => {
@@ -178,7 +179,7 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
         </UnlessViewing>
       </div>
       <SearchForm search={search} />
-      {done && <DoneNote done={done} />}
+      {done && <BulkResultNote done={done} />}
       {selected.length > 0 && (
         <UnlessViewing>
           <BulkTools
@@ -192,7 +193,7 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
           />
         </UnlessViewing>
       )}
-      <Pages
+      <ProductPage
         client={client}
         search={search}
         version={version}
@@ -203,33 +204,33 @@ function Catalogue({ client, search }: { client: Client; search: Search }) {
   );
 }
 
-/** Saves products as a file that can be uploaded unchanged. */
+/** A menu that saves products as a file that the seller can upload again. */
 function ExportMenu({ client, search, selected }: {
   client: Client;
   search: Search;
-  /** The products to save; if empty, all that the search finds. */
+  /** The products to save; if empty, all products that the search finds. */
   selected: readonly Product[];
 }) {
   const { busy, error, run } = useAction();
-  const [isCut, setCut] = useState(false);
+  const [isTruncated, setTruncated] = useState(false);
   const save = (kind: FileKind) =>
     run(async () => {
-      const products = selected.length > 0 ? selected : await productsOf(
+      const products = selected.length > 0 ? selected : await fetchProducts(
         client,
-        queryOf(search, PAGE_LIMIT.maximum),
+        filtersOf(search, PAGE_LIMIT.maximum),
         IMPORT_PRODUCTS,
       );
-      setCut(products.length === IMPORT_PRODUCTS);
+      setTruncated(products.length === IMPORT_PRODUCTS);
       const { catalogueFile } = await import("./catalogue_file.ts");
       saveFile(await catalogueFile(products, kind), `products.${kind}`);
     });
   return (
     <>
       {error && <ErrorNote error={error} />}
-      {isCut && (
+      {isTruncated && (
         <p class="note warn">
           The file has the first {count(IMPORT_PRODUCTS)}{" "}
-          products, the most that one import accepts. Narrow the search.
+          products, which is the limit of one import. Narrow the search.
         </p>
       )}
       <select
@@ -253,7 +254,7 @@ function ExportMenu({ client, search, selected }: {
   );
 }
 
-/** Selects the products of the page, or the first ones of the search. */
+/** Selects the products of the page, or all products that the search finds. */
 function SelectionBar({ client, search, rows, selection, onSelect }:
   & ListProps
   & { rows: readonly Product[] }) {
@@ -262,12 +263,12 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
   const isFull = selection.size === ATTRIBUTES_LIMIT;
   const selectAll = () =>
     run(async () => {
-      const found = await productsOf(
+      const found = await fetchProducts(
         client,
-        queryOf(search, PAGE_LIMIT.maximum),
+        filtersOf(search, PAGE_LIMIT.maximum),
         ATTRIBUTES_LIMIT,
       );
-      onSelect(byId(found));
+      onSelect(selectionOf(found));
     });
   return (
     <div class="row">
@@ -298,7 +299,7 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
         <>
           <strong role="status">
             {plural(selection.size, "product")} selected
-            {isFull && ", the most at a time"}
+            {isFull && ", the maximum"}
           </strong>
           <button
             type="button"
@@ -314,7 +315,7 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
   );
 }
 
-function byId(products: readonly Product[]): Selection {
+function selectionOf(products: readonly Product[]): Selection {
   return new Map(products.map((product) => [product.id, product]));
 }
 
@@ -325,20 +326,18 @@ interface ListProps {
   onSelect: (next: Selection) => void;
 }
 
-/**
- * For the cursor of each page reached by "Next", the cursor of the page before.
- */
+/** The cursor of the previous page, by the cursor of a page. */
 const previousCursors = new Map<string, string>();
 
-function Pages(
+function ProductPage(
   props: ListProps & {
-    /** Changes when products have changed, so that they are reloaded. */
+    /** Increases when products have changed, so that the page is reloaded. */
     version: number;
   },
 ) {
   const { client, search, version } = props;
   const { after } = search;
-  const query = { ...queryOf(search, PAGE), ...orderOf(search) };
+  const query = { ...filtersOf(search, PAGE_SIZE), ...sortOf(search) };
   const list = useRows(async (cursor = after || undefined, signal) => {
     const { products: rows, next } = await client
       .products.list({ ...query, after: cursor }, { signal });
@@ -349,7 +348,7 @@ function Pages(
       <ProductTable {...props} rows={list.rows ?? []} />
       <ListFoot
         list={{ ...list, more: null }}
-        empty={<Empty search={search} />}
+        empty={<NoProducts search={search} />}
       />
       <PageLinks after={after} next={list.next ?? null} />
     </>
@@ -377,7 +376,7 @@ function ProductTable(props: ListProps & { rows: readonly Product[] }) {
       />
     ),
   };
-  const columns = search.images === "failed" ? FAILED : COLUMNS;
+  const columns = search.images === "failed" ? FAILED_IMAGE_COLUMNS : COLUMNS;
   return (
     <>
       <SelectionBar {...props} />
@@ -391,7 +390,9 @@ function ProductTable(props: ListProps & { rows: readonly Product[] }) {
   );
 }
 
-function Empty({ search: { q, status, review, images } }: { search: Search }) {
+function NoProducts(
+  { search: { q, status, review, images } }: { search: Search },
+) {
   return q || status || review || images
     ? (
       <p class="quiet">
@@ -409,10 +410,10 @@ function Empty({ search: { q, status, review, images } }: { search: Search }) {
     );
 }
 
-/** `next`: the cursor of the next page; null: this is the last one. */
+/** `next` is the cursor of the next page; null on the last page. */
 function PageLinks({ after, next }: { after: string; next: string | null }) {
   if (after === "" && next === null) return null;
-  const search = searchOf(route.value.query);
+  const search = searchFromAddress(route.value.query);
   const link = (after: string) =>
     linkTo("products", undefined, { ...search, after });
   const previous = previousCursors.get(after);
@@ -436,12 +437,12 @@ function PageLinks({ after, next }: { after: string; next: string | null }) {
   );
 }
 
-function orderOf({ sort }: Search): Pick<ListProductsQuery, "sort" | "order"> {
-  const found = ORDERS.find((one) => one.sort === sort);
+function sortOf({ sort }: Search): Pick<ListProductsQuery, "sort" | "order"> {
+  const found = SORT_OPTIONS.find((one) => one.sort === sort);
   return { sort: found?.sort, order: found?.order };
 }
 
-function queryOf(
+function filtersOf(
   { q, status, review, images }: Search,
   limit: number,
 ): ListProductsQuery {
@@ -458,7 +459,7 @@ const IMAGE_STATES = ["failed", "pending", "stored"] as const;
 
 function SearchForm({ search }: { search: Search }) {
   const [q, setQ] = useState(search.q);
-  // A layout effect runs before anything can be typed.
+  // A layout effect runs before the user can type.
   useLayoutEffect(() => setQ(search.q), [search.q]);
   return (
     <Form
@@ -526,7 +527,7 @@ function SearchForm({ search }: { search: Search }) {
           onChange={(event) => goToSearch({ sort: event.currentTarget.value })}
         >
           <option value="">as uploaded</option>
-          {ORDERS.map(({ sort, label }) => (
+          {SORT_OPTIONS.map(({ sort, label }) => (
             <option key={sort} value={sort}>{label}</option>
           ))}
         </select>

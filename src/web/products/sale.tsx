@@ -1,4 +1,4 @@
-/** The sale of a product in the list and in its view. */
+/** The sale and the current price of a product. */
 import type { SaleElement } from "../../catalogue/fields.ts";
 import type { Product } from "../../client/mod.ts";
 import { money } from "../lib/money.ts";
@@ -11,22 +11,25 @@ export const SALE_LABELS: Readonly<Record<SaleElement, string>> = {
   until: "Ends",
 };
 
-/** The current price; beside it the normal price, or the price of a planned sale. */
+/**
+ * The current price of a product, with the normal price during a sale, or with
+ * the price of a planned sale.
+ */
 export function CurrentPrice({ product }: { product: Product }) {
   const { price, current_price: current, sale } = product;
   if (!price) return <>–</>;
-  const own = money(price.amount, price.currency);
+  const normal = money(price.amount, price.currency);
   if (current) {
     return (
       <>
-        <s class="quiet">{own}</s> {money(current.amount, current.currency)}
+        <s class="quiet">{normal}</s> {money(current.amount, current.currency)}
       </>
     );
   }
-  if (sale?.state !== "planned") return <>{own}</>;
+  if (sale?.state !== "planned") return <>{normal}</>;
   return (
     <>
-      {own}
+      {normal}
       <div class="quiet">
         {money(sale.price, price.currency)} from <Moment iso={sale.from} />
       </div>
@@ -34,13 +37,17 @@ export function CurrentPrice({ product }: { product: Product }) {
   );
 }
 
-/** The state, price and times of the sale of a product. */
+/** The state, price and times of a product's sale. */
 export function SaleNote({ product: { sale, price } }: { product: Product }) {
   if (!sale || !price) return null;
-  const words = { planned: "is planned", on: "is on", over: "is over" };
+  const states = {
+    planned: "is planned",
+    on: "is on",
+    over: "is over",
+  };
   return (
     <p>
-      A sale {words[sale.state]}:{" "}
+      A sale {states[sale.state]}:{" "}
       <strong>{money(sale.price, price.currency)}</strong> from{" "}
       <Moment iso={sale.from} exact /> until <Moment iso={sale.until} exact />.
     </p>

@@ -1,4 +1,4 @@
-/** Actions for the selected products: change, delete, download images again. */
+/** Actions for the selected products: change, delete, retry failed images. */
 import { uploadName } from "../state/names.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { STATUSES } from "../../catalogue/fields.ts";
@@ -15,7 +15,7 @@ import {
   bulkChangeTitle,
   type ProductEffect,
   productEffects,
-  withDoubts,
+  withPriceQuestions,
 } from "./bulk.ts";
 import { SALE_LABELS } from "./sale.tsx";
 import { timeOfInput } from "../lib/sale_times.ts";
@@ -32,30 +32,30 @@ import { goTo, linkTo } from "../state/route.ts";
 import { readable } from "../lib/texts.ts";
 import { ProblemList } from "../ui/problem_list.tsx";
 
-/** Every change that the form offers. */
+/** The changes that the form offers. */
 const CHANGES = [
-  { field: "price", how: "percent", label: "Price by percent" },
-  { field: "price", how: "by", label: "Price by an amount" },
-  { field: "price", how: "to", label: "Price to a value" },
-  { field: "quantity", how: "to", label: "Quantity to a value" },
-  { field: "quantity", how: "by", label: "Quantity by a number" },
-  { field: "status", how: "to", label: "Status" },
-  { field: "sale", how: "percent", label: "Sale by percent" },
-  { field: "sale", how: "to", label: "Sale at a price" },
-  { field: "sale", how: "end", label: "No sale" },
+  { field: "price", operation: "percent", label: "Price by percent" },
+  { field: "price", operation: "add", label: "Price by an amount" },
+  { field: "price", operation: "set", label: "Price to a value" },
+  { field: "quantity", operation: "set", label: "Quantity to a value" },
+  { field: "quantity", operation: "add", label: "Quantity by a number" },
+  { field: "status", operation: "set", label: "Status" },
+  { field: "sale", operation: "percent", label: "Sale by percent" },
+  { field: "sale", operation: "set", label: "Sale at a price" },
+  { field: "sale", operation: "end", label: "No sale" },
 ] as const;
 
 /** The times of a sale. */
-const TIMES = ["from", "until"] as const;
+const SALE_TIMES = ["from", "until"] as const;
 
-/** The result of an action, for the note about it. */
-export interface Done {
+/** The result of an action for the selected products. */
+export interface BulkResult {
   text: string;
   /** The upload, if it can be undone. */
   transaction_id?: string;
-  /** Whether prices changed, so that a link to the upload shows the former ones. */
+  /** Whether prices changed; the view of the upload shows the former prices. */
   changesPrices?: boolean;
-  /** Deleted products; an undo is impossible, but they can be uploaded again. */
+  /** Deleted products. They cannot be restored, but can be uploaded again. */
   deleted?: readonly Product[];
   /** The products for which the action failed. */
   failures?: readonly Failure[];
@@ -69,20 +69,21 @@ interface Failure {
 export function BulkTools({ client, products, onDone }: {
   client: Client;
   products: readonly Product[];
-  /** Called after an action, so that the list is reloaded. */
-  onDone: (done: Done) => void;
+  /** Called after an action that may have changed products. */
+  onDone: (done: BulkResult) => void;
 }) {
   return (
     <section class="card" aria-label="Selected products">
       <ChangeForm client={client} products={products} onDone={onDone} />
       <div class="row">
         <Deletion client={client} products={products} onDone={onDone} />
-        <Refetch client={client} products={products} />
+        <RetryImages client={client} products={products} />
       </div>
     </section>
   );
 }
 
+/** A change with its effects and the result of its dry run. */
 interface Preview {
   change: BulkChange;
   effects: readonly ProductEffect[];
@@ -92,29 +93,29 @@ interface Preview {
 function ChangeForm({ client, products, onDone }: {
   client: Client;
   products: readonly Product[];
-  onDone: (done: Done) => void;
+  onDone: (done: BulkResult) => void;
 }) {
   const { busy, error, run } = useAction();
-  const [at, setAt] = useState(0);
+  const [changeIndex, setChangeIndex] = useState(0);
   const [typed, setTyped] = useState("");
   const [times, setTimes] = useState({ from: "", until: "" });
   const [problem, setProblem] = useState<string | null>(null);
   const [preview, setPreview] = useState<Preview | null>(null);
-  const { field, how } = CHANGES[at];
+  const { field, operation } = CHANGES[changeIndex];
   const isStatus = field === "status";
-  const isSale = field === "sale" && how !== "end";
+  const isSale = field === "sale" && operation !== "end";
   const text = isStatus && typed === "" ? STATUSES[0] : typed;
   // Another selection makes the preview outdated.
   useEffect(() => setPreview(null), [products]);
   const set = (next: number, value: string) => {
-    setAt(next);
+    setChangeIndex(next);
     setTyped(value);
     setProblem(null);
     setPreview(null);
   };
   const showPreview = () => {
     const change = {
-      ...{ field, how, text },
+      ...{ field, operation, text },
       ...(isSale && {
         from: timeOfInput(times.from) ?? "",
         until: timeOfInput(times.until) ?? "",
@@ -126,10 +127,14 @@ function ChangeForm({ client, products, onDone }: {
     run(async () => {
       const effects = productEffects(products, change);
       const outcome = effects.length === 0
-        ? NOTHING
+        ? EMPTY_DRY_RUN
         : await dryRun(client, effects.map(({ sent }) => sent));
       const jumps = field === "price" ? await priceJumps(client, effects) : [];
-      setPreview({ change, effects: withDoubts(effects, jumps), outcome });
+      setPreview({
+        change,
+        effects: withPriceQuestions(effects, jumps),
+        outcome,
+      });
     });
   };
   const store = ({ change, effects, outcome }: Preview) =>
@@ -156,7 +161,7 @@ function ChangeForm({ client, products, onDone }: {
           <label for="bulk-change">Change</label>
           <select
             id="bulk-change"
-            value={at}
+            value={changeIndex}
             onChange={(event) => set(Number(event.currentTarget.value), "")}
           >
             {CHANGES.map(({ label }, i) => (
@@ -164,7 +169,7 @@ function ChangeForm({ client, products, onDone }: {
             ))}
           </select>
         </span>
-        {how !== "end" && (
+        {operation !== "end" && (
           <span class="field">
             <label for="bulk-value">{isStatus ? "Status" : "Value"}</label>
             {isStatus
@@ -172,7 +177,8 @@ function ChangeForm({ client, products, onDone }: {
                 <select
                   id="bulk-value"
                   value={text}
-                  onChange={(event) => set(at, event.currentTarget.value)}
+                  onChange={(event) =>
+                    set(changeIndex, event.currentTarget.value)}
                 >
                   {STATUSES.map((word) => (
                     <option key={word} value={word}>{readable(word)}</option>
@@ -184,20 +190,21 @@ function ChangeForm({ client, products, onDone }: {
                   id="bulk-value"
                   required
                   value={typed}
-                  placeholder={how === "percent"
+                  placeholder={operation === "percent"
                     ? "−10 %"
-                    : how === "by"
+                    : operation === "add"
                     ? "+5 or −5"
                     : ""}
                   aria-invalid={problem !== null}
                   aria-describedby="bulk-problem"
-                  onInput={(event) => set(at, event.currentTarget.value)}
+                  onInput={(event) =>
+                    set(changeIndex, event.currentTarget.value)}
                 />
               )}
           </span>
         )}
         {isSale &&
-          TIMES.map((name) => (
+          SALE_TIMES.map((name) => (
             <span key={name} class="field">
               <label for={`bulk-${name}`}>{SALE_LABELS[name]}</label>
               <input
@@ -206,7 +213,7 @@ function ChangeForm({ client, products, onDone }: {
                 value={times[name]}
                 onInput={(event) => {
                   setTimes({ ...times, [name]: event.currentTarget.value });
-                  set(at, typed);
+                  set(changeIndex, typed);
                 }}
               />
             </span>
@@ -238,7 +245,7 @@ function ChangeForm({ client, products, onDone }: {
   );
 }
 
-const NOTHING: DryRun = {
+const EMPTY_DRY_RUN: DryRun = {
   products: { total: 0, created: 0, updated: 0, unchanged: 0 },
 };
 
@@ -258,7 +265,7 @@ async function dryRun(
     if (!(error instanceof ApiError) || error.details.length === 0) throw error;
     const { length } = products;
     return {
-      products: { ...NOTHING.products, total: length, refused: length },
+      products: { ...EMPTY_DRY_RUN.products, total: length, refused: length },
       details: [...error.details],
     };
   }
@@ -281,12 +288,12 @@ async function priceJumps(
     .map(({ sku }) => sku!);
 }
 
-/** The most effects that a preview lists. */
-const SHOWN = 5;
+/** The maximum number of effects or failures that a list shows. */
+const SHOWN_LIMIT = 5;
 
 function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
   preview: Preview;
-  /** The number of products that lack the value that the change starts from. */
+  /** The number of products without the value to change. */
   withoutValue: number;
   busy: boolean;
   onStore: () => void;
@@ -294,11 +301,11 @@ function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
 }) {
   const { outcome: { products, details, more }, effects } = preview;
   const { updated, unchanged, refused = 0 } = products;
-  const doubts = effects.filter(({ doubt }) => doubt !== null);
+  const questionable = effects.filter(({ question }) => question !== null);
   const changing = effects.filter(({ from, to }) => from !== to);
   return (
     <section
-      class={refused + doubts.length > 0 ? "note warn" : "note"}
+      class={refused + questionable.length > 0 ? "note warn" : "note"}
       aria-label="Preview"
       role="status"
     >
@@ -313,20 +320,20 @@ function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
       </p>
       {updated > 0 && (
         <ul>
-          {changing.slice(0, SHOWN).map(({ sku, from, to }) => (
+          {changing.slice(0, SHOWN_LIMIT).map(({ sku, from, to }) => (
             <li key={sku}>
               <span class="mono">{sku}</span>: {from} → {to}
             </li>
           ))}
-          {changing.length > SHOWN && <li>…</li>}
+          {changing.length > SHOWN_LIMIT && <li>…</li>}
         </ul>
       )}
-      {updated > 0 && doubts.length > 0 && (
+      {updated > 0 && questionable.length > 0 && (
         <p>
-          {doubts[0].sku}: {doubts[0].doubt}
-          {doubts.length > 1 &&
+          {questionable[0].sku}: {questionable[0].question}
+          {questionable.length > 1 &&
             ` The same question applies to ${
-              plural(doubts.length - 1, "other product")
+              plural(questionable.length - 1, "other product")
             }.`}
         </p>
       )}
@@ -339,7 +346,7 @@ function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
             disabled={busy}
             onClick={onStore}
           >
-            {doubts.length > 0 ? "It is correct: change" : "Change"}{" "}
+            {questionable.length > 0 ? "It is correct: change" : "Change"}{" "}
             {refused > 0
               ? `${count(updated)}, leave ${count(refused)}`
               : plural(updated, "product")}
@@ -351,13 +358,13 @@ function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
   );
 }
 
-/** The most SKUs that the question names. */
-const NAMED = 3;
+/** The maximum number of SKUs in the question before a deletion. */
+const SKUS_IN_QUESTION = 3;
 
 function Deletion({ client, products, onDone }: {
   client: Client;
   products: readonly Product[];
-  onDone: (done: Done) => void;
+  onDone: (done: BulkResult) => void;
 }) {
   const { busy, error, run } = useAction();
   const [progress, setProgress] = useState({ deleted: 0, failed: 0 });
@@ -383,12 +390,12 @@ function Deletion({ client, products, onDone }: {
           if (!concernsOneProduct(error)) break;
         }
       }
-      const left = products.length - deleted.length - failures.length;
+      const untried = products.length - deleted.length - failures.length;
       const sentences = [
         `${plural(deleted.length, "product")} deleted.`,
         failures.length > 0 &&
         `${count(failures.length)} could not be deleted.`,
-        left > 0 && `${count(left)} left.`,
+        untried > 0 && `${count(untried)} not tried.`,
       ];
       onDone({
         text: sentences.filter(Boolean).join(" "),
@@ -407,9 +414,10 @@ function Deletion({ client, products, onDone }: {
       </span>
     );
   }
-  const further = products.length - NAMED;
-  const names = products.slice(0, NAMED).map(({ sku }) => sku).join(", ") +
-    (further > 0 ? ` and ${count(further)} more` : "");
+  const others = products.length - SKUS_IN_QUESTION;
+  const names =
+    products.slice(0, SKUS_IN_QUESTION).map(({ sku }) => sku).join(", ") +
+    (others > 0 ? ` and ${count(others)} more` : "");
   return (
     <>
       <SureButton
@@ -422,7 +430,7 @@ function Deletion({ client, products, onDone }: {
   );
 }
 
-/** Deletes a product, unless it is deleted already. */
+/** Deletes a product; succeeds if the product is already deleted. */
 async function deleteOne(client: Client, sku_or_id: string): Promise<void> {
   try {
     await client.products.delete({ sku_or_id });
@@ -431,9 +439,7 @@ async function deleteOne(client: Client, sku_or_id: string): Promise<void> {
   }
 }
 
-/**
- * Whether an error concerns one product only, so that others can be deleted.
- */
+/** Whether an error concerns one product, so that others can be deleted. */
 function concernsOneProduct(error: unknown): boolean {
   return error instanceof ApiError && ![401, 403, 429].includes(error.status);
 }
@@ -443,22 +449,22 @@ export function failedImages({ images = [] }: Product) {
   return images.filter(({ status }) => status === "failed");
 }
 
-/** Sends products with failed images again, so that these are downloaded. */
-function Refetch({ client, products }: {
+/** Sends products with failed images again, so that the images are downloaded. */
+function RetryImages({ client, products }: {
   client: Client;
   products: readonly Product[];
 }) {
   const { busy, error, run } = useAction();
-  const broken = products.filter((one) => failedImages(one).length > 0);
-  if (broken.length === 0) return null;
-  const images = broken.reduce(
+  const affected = products.filter((one) => failedImages(one).length > 0);
+  if (affected.length === 0) return null;
+  const images = affected.reduce(
     (sum, one) => sum + failedImages(one).length,
     0,
   );
   const fetchAgain = () =>
     run(async () => {
       const { import_id } = await client.imports.create({
-        products: broken.map(({ id, images = [] }) => ({
+        products: affected.map(({ id, images = [] }) => ({
           id,
           images: images.map(({ url, alt }) => ({ url, alt })),
         })),
@@ -477,11 +483,11 @@ function Refetch({ client, products }: {
   );
 }
 
-/** A note about an action, with a way to undo it. */
-export function DoneNote({ done }: { done: Done }) {
+/** A note about the result of an action, with a link to undo the action. */
+export function BulkResultNote({ done }: { done: BulkResult }) {
   const { text, transaction_id, deleted = [], failures = [] } = done;
   const note = useRef<HTMLDivElement>(null);
-  // The button that had the focus is gone, so the note takes it.
+  // The focused button is removed after the action, so the note gets the focus.
   useEffect(() => note.current?.focus(), [done]);
   return (
     <div
@@ -500,12 +506,12 @@ export function DoneNote({ done }: { done: Done }) {
       </p>
       {failures.length > 0 && (
         <ul>
-          {failures.slice(0, SHOWN).map(({ sku, message }) => (
+          {failures.slice(0, SHOWN_LIMIT).map(({ sku, message }) => (
             <li key={sku}>
               <span class="mono">{sku}</span>: {message}
             </li>
           ))}
-          {failures.length > SHOWN && <li>…</li>}
+          {failures.length > SHOWN_LIMIT && <li>…</li>}
         </ul>
       )}
       {deleted.length > 0 && (

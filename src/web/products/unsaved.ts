@@ -1,23 +1,23 @@
 /**
- * Unsaved drafts of products. They outlive the view, so nothing is lost when
- * the user opens another view or signs in again.
+ * Unsaved drafts of products. The page keeps a draft while the user opens
+ * another view or signs in again.
  */
 import type { Draft } from "./draft.ts";
 
-/** A draft, and the stored values that it began with. */
-export interface Unsaved {
+/** A draft, and the draft of the stored product before any edit. */
+export interface UnsavedDraft {
   base: Draft;
   draft: Draft;
 }
 
 /** The drafts by product id; the key of a new product is null. */
-const drafts = new Map<string | null, Unsaved>();
+const drafts = new Map<string | null, UnsavedDraft>();
 
-export function unsavedOf(id: string | null): Unsaved | undefined {
+export function unsavedDraft(id: string | null): UnsavedDraft | undefined {
   return drafts.get(id);
 }
 
-export function keepUnsaved(id: string | null, unsaved: Unsaved): void {
+export function keepDraft(id: string | null, unsaved: UnsavedDraft): void {
   drafts.set(id, unsaved);
 }
 
@@ -31,6 +31,6 @@ export function discardAllDrafts(): void {
 }
 
 /** Whether closing the page would lose a draft. */
-export function hasUnsaved(): boolean {
+export function hasUnsavedDrafts(): boolean {
   return drafts.size > 0;
 }

@@ -1,4 +1,4 @@
-/** The frame around the views; it draws the view of the current address. */
+/** The whole page: the header, the view of the current address, and notes. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Client, OperatorClient, Trigger } from "../../client/mod.ts";
 import {
@@ -34,7 +34,7 @@ import {
 import { hasUnsavedWork, keepFile } from "../import/send/upload_state.ts";
 import { useReviewsWaiting } from "./reviews_waiting.ts";
 import { ThemeButton } from "./theme.tsx";
-import { discardAllDrafts, hasUnsaved } from "../products/unsaved.ts";
+import { discardAllDrafts, hasUnsavedDrafts } from "../products/unsaved.ts";
 import { SignInView } from "./sign_in.tsx";
 import { UploadView } from "../import/start.tsx";
 
@@ -71,30 +71,34 @@ const SellersView = lazy(async () => (await loadOperatorViews()).SellersView);
 interface ViewName {
   name: string;
   label: string;
-  /** For a view without an entry in the navigation: the view it belongs to. */
-  within?: string;
+  /**
+   * The view whose entry in the navigation is marked as current. A view with a
+   * parent view has no entry.
+   */
+  parentView?: string;
 }
 
-interface ViewOf<C> extends ViewName {
-  draw(client: C, id: string | null): preact.JSX.Element;
+/** A view that needs a client. */
+interface ClientView<C> extends ViewName {
+  render(client: C, id: string | null): preact.JSX.Element;
 }
 
 /** A view with its client. */
 interface View extends ViewName {
-  draw(id: string | null): preact.JSX.Element;
+  render(id: string | null): preact.JSX.Element;
 }
 
-/** The first one is the start view. */
-const SELLER_VIEWS: readonly ViewOf<Client>[] = [
+/** The views of a seller; the first one is the start view. */
+const SELLER_VIEWS: readonly ClientView<Client>[] = [
   {
     name: "upload",
     label: "Upload",
-    draw: (client) => <UploadView client={client} />,
+    render: (client) => <UploadView client={client} />,
   },
   {
     name: "uploads",
     label: "History",
-    draw: (client, id) =>
+    render: (client, id) =>
       id === null
         ? <UploadsView client={client} />
         : <TransactionView key={id} client={client} id={id} />,
@@ -102,8 +106,8 @@ const SELLER_VIEWS: readonly ViewOf<Client>[] = [
   {
     name: "imports",
     label: "Import",
-    within: "uploads",
-    draw: (client, id) =>
+    parentView: "uploads",
+    render: (client, id) =>
       id === null
         ? <UploadsView client={client} />
         : <ImportView key={id} client={client} id={id} />,
@@ -111,7 +115,7 @@ const SELLER_VIEWS: readonly ViewOf<Client>[] = [
   {
     name: "products",
     label: "Products",
-    draw: (client, id) =>
+    render: (client, id) =>
       id === null
         ? <ProductsView client={client} />
         : <ProductView key={id} client={client} id={id} />,
@@ -119,18 +123,18 @@ const SELLER_VIEWS: readonly ViewOf<Client>[] = [
   {
     name: "new",
     label: "New product",
-    within: "products",
-    draw: (client) => <NewProductView client={client} />,
+    parentView: "products",
+    render: (client) => <NewProductView client={client} />,
   },
   {
     name: "contacts",
     label: "Contacts",
-    draw: (client) => <ContactsView client={client} />,
+    render: (client) => <ContactsView client={client} />,
   },
   {
     name: "webhooks",
     label: "Webhooks",
-    draw: (client, id) =>
+    render: (client, id) =>
       id === null
         ? <WebhooksView client={client} />
         : <DeliveriesView key={id} client={client} trigger={id as Trigger} />,
@@ -138,20 +142,21 @@ const SELLER_VIEWS: readonly ViewOf<Client>[] = [
   {
     name: "keys",
     label: "Keys",
-    draw: (client) => <KeysView client={client} />,
+    render: (client) => <KeysView client={client} />,
   },
 ];
 
-const OPERATOR_VIEWS: readonly ViewOf<OperatorClient>[] = [
+/** The views of an operator; the first one is the start view. */
+const OPERATOR_VIEWS: readonly ClientView<OperatorClient>[] = [
   {
     name: "overview",
     label: "Overview",
-    draw: (client) => <OperatorView client={client} />,
+    render: (client) => <OperatorView client={client} />,
   },
   {
     name: "sellers",
     label: "Sellers",
-    draw: (client, id) =>
+    render: (client, id) =>
       id === null
         ? <SellersView client={client} />
         : <SellerView key={id} client={client} id={id} />,
@@ -159,40 +164,40 @@ const OPERATOR_VIEWS: readonly ViewOf<OperatorClient>[] = [
   {
     name: "reviews",
     label: "Review",
-    draw: (client) => <ReviewsView client={client} />,
+    render: (client) => <ReviewsView client={client} />,
   },
   {
     name: "categories",
     label: "Categories",
-    draw: (client) => <CategoriesView client={client} />,
+    render: (client) => <CategoriesView client={client} />,
   },
   {
     name: "refusals",
     label: "Refusals",
-    draw: (client) => <RefusalsView client={client} />,
+    render: (client) => <RefusalsView client={client} />,
   },
   {
     name: "audit",
     label: "Audit",
-    draw: (client) => <AuditView client={client} />,
+    render: (client) => <AuditView client={client} />,
   },
 ];
 
-/** Views of an operator that count the products waiting for a review. */
-const COUNTING_VIEWS = ["reviews", "overview"];
+/** Views that load the number of waiting reviews themselves. */
+const VIEWS_WITH_REVIEW_COUNT = ["reviews", "overview"];
 
 export function App() {
   const current = useStore(session);
-  const place = useStore(route);
+  const address = useStore(route);
   const main = useRef<HTMLElement>(null);
   const signedIn = current.role !== null;
   const views = useViews(signedIn ? current : null);
-  const view = signedIn ? viewAt(views, place) : null;
-  useFocus(main, `${view?.name} ${place.id}`);
+  const view = signedIn ? viewOfRoute(views, address) : null;
+  useTitleFocus(main, `${view?.name} ${address.id}`);
   useDrop(signedIn ? current : null);
-  const countsItself = COUNTING_VIEWS.includes(view?.name ?? "");
+  const viewLoadsCount = VIEWS_WITH_REVIEW_COUNT.includes(view?.name ?? "");
   useReviewsWaiting(
-    current.role === "operator" && !countsItself ? current.client : null,
+    current.role === "operator" && !viewLoadsCount ? current.client : null,
   );
   useTitle(view?.label ?? "Sign in");
   useUnsavedWarning();
@@ -208,33 +213,36 @@ export function App() {
       <a
         class="skip"
         href="#main"
-        onClick={(event) => skip(event, main.current)}
+        onClick={(event) => skipToContent(event, main.current)}
       >
         Skip to the content
       </a>
       <Header current={signedIn ? current : null} views={views} view={view} />
       <main id="main" ref={main} tabIndex={-1}>
-        {signedIn && <ViewedNote />}
-        {view !== null ? view.draw(place.id) : (
+        {signedIn && <ViewedSellerNote />}
+        {view !== null ? view.render(address.id) : (
           <SignInView
             notice={current.role === null ? current.notice : null}
           />
         )}
       </main>
-      <EndNote />
+      <FinishedUploadNote />
       <SentPicturesNote />
       {signedIn && <Shortcuts views={views} />}
     </>
   );
 }
 
-/** The views of a seller that an operator may read. */
+/** The seller's views that an operator may read. */
 const VIEWS_FOR_OPERATORS = SELLER_VIEWS
   .filter(({ name }) =>
     ["uploads", "imports", "products", "contacts", "webhooks"].includes(name)
   );
 
-/** The views of the signed-in user, or of the seller that an operator views. */
+/**
+ * The views of the signed-in user. While an operator views a seller, the views
+ * of that seller.
+ */
 function useViews(current: Session | null): readonly View[] {
   const seller = viewedSeller();
   return useMemo(() => viewsOf(current, seller), [current, seller]);
@@ -253,54 +261,57 @@ function viewsOf(
     : withClient(VIEWS_FOR_OPERATORS, current.client.seller(seller));
 }
 
-function withClient<C>(views: readonly ViewOf<C>[], client: C): View[] {
+function withClient<C>(views: readonly ClientView<C>[], client: C): View[] {
   return views.map((view) => ({
     ...view,
-    draw: (id: string | null) => view.draw(client, id),
+    render: (id: string | null) => view.render(client, id),
   }));
 }
 
-/** Tells an operator which seller's views are shown. */
-function ViewedNote() {
+/** A note that names the seller whose views an operator sees. */
+function ViewedSellerNote() {
   const seller = viewedSeller();
   return seller === null ? null : (
     <p class="note row">
       <span class="grow">
-        You see what the seller <b class="break">{seller}</b> sees, read only.
+        You see the views of the seller{" "}
+        <b class="break">{seller}</b>, read only.
       </span>
       <a href={linkTo("sellers", undefined, {}, null)}>Back to the sellers</a>
     </p>
   );
 }
 
-/** The letter that opens a view after `g`. */
-function letterOf(name: string, views: readonly View[]): string {
-  const taken = views.slice(0, views.findIndex((view) => view.name === name))
-    .map((view) => letterOf(view.name, views));
-  return [...LETTER_SOURCES[name] ?? name].find((one) =>
-    !taken.includes(one)
-  ) ?? "";
+/** The letter of a view: pressed after `g`, it opens the view. */
+function shortcutLetter(name: string, views: readonly View[]): string {
+  const usedLetters = views.slice(
+    0,
+    views.findIndex((view) => view.name === name),
+  )
+    .map((view) => shortcutLetter(view.name, views));
+  return [...LETTER_SOURCES[name] ?? name]
+    .find((letter) => !usedLetters.includes(letter)) ?? "";
 }
 
-/** For views whose label differs from their name: the label. */
+/** The texts that letters are taken from, if not from the name of the view. */
 const LETTER_SOURCES: Readonly<Record<string, string>> = { uploads: "history" };
 
-/** Keys that work outside of fields; `?` lists them. */
+/** Handles keyboard shortcuts outside of input fields; `?` lists the shortcuts. */
 function Shortcuts({ views }: { views: readonly View[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     let isAfterG = false;
-    const press = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const isField = event.target instanceof Element &&
         event.target.matches("input, textarea, select");
       if (isField) return;
-      const wanted = views.find(({ name }) =>
-        isAfterG && letterOf(name, views) === event.key
+      const chosen = views.find(({ name }) =>
+        isAfterG && shortcutLetter(name, views) === event.key
       );
       isAfterG = event.key === "g";
       if (event.key === "?") dialog.current?.showModal();
-      else if (wanted !== undefined) goTo(wanted.name);
+      else if (chosen !== undefined) goTo(chosen.name);
       else if (event.key === "/") {
         const search = document.querySelector<HTMLInputElement>(
           "input[type=search]",
@@ -309,8 +320,8 @@ function Shortcuts({ views }: { views: readonly View[] }) {
       } else return;
       event.preventDefault();
     };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
+    addEventListener("keydown", handleKey);
+    return () => removeEventListener("keydown", handleKey);
   }, [views]);
   return (
     <dialog ref={dialog} class="card" aria-label="Keyboard shortcuts">
@@ -319,7 +330,7 @@ function Shortcuts({ views }: { views: readonly View[] }) {
         {views.map(({ name, label }) => (
           <div key={name}>
             <dt>
-              <kbd>g</kbd> <kbd>{letterOf(name, views)}</kbd>
+              <kbd>g</kbd> <kbd>{shortcutLetter(name, views)}</kbd>
             </dt>
             <dd>{label}</dd>
           </div>
@@ -351,18 +362,19 @@ function Shortcuts({ views }: { views: readonly View[] }) {
 }
 
 /**
- * Sets the tab's title. Progress comes first, because narrow tabs cut the end.
+ * Sets the title of the browser tab. The progress comes first, because a narrow
+ * tab shows only the start of the title.
  */
 function useTitle(label: string): void {
   const percent = useStore(progress);
   const waiting = useStore(reviewsWaiting);
   useEffect(() => {
-    const lead = percent !== null
+    const prefix = percent !== null
       ? `${percent} % · `
       : waiting !== null
       ? `(${waiting}) `
       : "";
-    document.title = `${lead}${label} · Seller interface`;
+    document.title = `${prefix}${label} · Seller interface`;
   }, [label, percent, waiting]);
 }
 
@@ -370,7 +382,7 @@ function useTitle(label: string): void {
 function useUnsavedWarning(): void {
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
-      const isUnsaved = hasUnsavedWork() || hasUnsaved() ||
+      const isUnsaved = hasUnsavedWork() || hasUnsavedDrafts() ||
         openPictures.value?.isUnsaved;
       if (isUnsaved) event.preventDefault();
     };
@@ -380,24 +392,24 @@ function useUnsavedWarning(): void {
 }
 
 /** A note about an upload or import that ended while another view was open. */
-function EndNote() {
+function FinishedUploadNote() {
   const last = useStore(endedUnseen);
   const { view, id } = useStore(route);
-  const place = last && uploadView(last);
-  const isOpen = place?.id === id && place?.view === view;
+  const target = last && uploadView(last);
+  const isOpen = target?.id === id && target?.view === view;
   return (
     <div class="toast" role="status">
-      {last && place && !isOpen && (
+      {last && target && !isOpen && (
         <p class={isComplete(last) ? "note good" : "note warn"}>
           <span>
-            <a href={linkTo(place.view, place.id)}>{uploadTitle(last)}</a>:{" "}
+            <a href={linkTo(target.view, target.id)}>{uploadTitle(last)}</a>:
+            {" "}
             {describeEnd(last)}
           </span>
           <button
             type="button"
             class="small"
-            onClick={() =>
-              endedUnseen.set(null)}
+            onClick={() => endedUnseen.set(null)}
           >
             Close
           </button>
@@ -407,7 +419,7 @@ function EndNote() {
   );
 }
 
-/** Says that pictures were sent and are not in products yet. */
+/** A note that pictures were sent, but are not yet in products. */
 function SentPicturesNote() {
   const set = useStore(openPictures);
   const { view } = useStore(route);
@@ -433,7 +445,7 @@ function SentPictures({ set }: { set: PictureSet }) {
   );
 }
 
-function viewAt(views: readonly View[], { view }: Route): View {
+function viewOfRoute(views: readonly View[], { view }: Route): View {
   return views.find(({ name }) => name === view) ?? views[0];
 }
 
@@ -454,12 +466,12 @@ function Header({ current, views, view }: {
       </span>
       {current && (
         <nav aria-label="Views">
-          {views.filter(({ within }) => within === undefined)
+          {views.filter(({ parentView }) => parentView === undefined)
             .map(({ name, label }) => (
               <a
                 key={name}
                 href={linkTo(name)}
-                aria-current={name === (view?.within ?? view?.name)
+                aria-current={name === (view?.parentView ?? view?.name)
                   ? "page"
                   : undefined}
               >
@@ -469,14 +481,14 @@ function Header({ current, views, view }: {
         </nav>
       )}
       <span class="tools">
-        {/* In another tab: leaving the page would lose the opened file. */}
+        {/* Opens in a new tab, because leaving the page closes the open file. */}
         <HandbookLink>Docs</HandbookLink>
         <ThemeButton />
         {current && (
           <button
             type="button"
             class="ghost"
-            onClick={endSession}
+            onClick={discardWorkAndSignOut}
           >
             Sign out
           </button>
@@ -487,7 +499,7 @@ function Header({ current, views, view }: {
 }
 
 /** Signs out and discards all work, so that the next user does not see it. */
-function endSession(): void {
+function discardWorkAndSignOut(): void {
   discardIntake();
   discardPictures();
   discardAllDrafts();
@@ -507,19 +519,22 @@ function SignedInName({ current }: { current: Session }) {
   return data && <span class="owner cut" title={data}>{data}</span>;
 }
 
-/** Moves the focus to the view's title after navigation. */
-function useFocus(main: { current: HTMLElement | null }, where: string): void {
-  const before = useRef(where);
+/** Moves the focus to the view's title when another view or id is opened. */
+function useTitleFocus(
+  main: { current: HTMLElement | null },
+  viewAndId: string,
+): void {
+  const previous = useRef(viewAndId);
   useEffect(() => {
-    if (before.current === where) return;
-    before.current = where;
+    if (previous.current === viewAndId) return;
+    previous.current = viewAndId;
     const title = main.current?.querySelector("h1");
     (title ?? main.current)?.focus({ preventScroll: true });
     scrollTo(0, 0);
-  }, [where]);
+  }, [viewAndId]);
 }
 
-/** Accepts files dropped anywhere, even while nobody is signed in. */
+/** Accepts files that are dropped anywhere on the page, also before sign-in. */
 function useDrop(current: Session | null): void {
   useEffect(() => {
     if (current?.role === "operator") return;
@@ -555,8 +570,8 @@ function useDrop(current: Session | null): void {
   }, [current]);
 }
 
-/** Skips to the content. A link to `#main` would open a view of that name. */
-function skip(event: Event, main: HTMLElement | null): void {
+/** Focuses the content. A link to `#main` would open a view with that name. */
+function skipToContent(event: Event, main: HTMLElement | null): void {
   event.preventDefault();
   main?.focus();
 }

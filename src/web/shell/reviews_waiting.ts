@@ -1,4 +1,4 @@
-/** Counts the products that wait for a review, for the operator's tab. */
+/** Counts the products that wait for a review, for the title of the tab. */
 import { useEffect } from "preact/hooks";
 import type { OperatorClient } from "../../client/mod.ts";
 import { every } from "../lib/browser.ts";
@@ -6,7 +6,7 @@ import { showReviewsWaiting } from "../state/background.ts";
 
 const REFRESH_MS = 30_000;
 
-/** Updates `reviewsWaiting`; `operator` is null if nobody needs the count. */
+/** Updates `reviewsWaiting`, unless `operator` is null. */
 export function useReviewsWaiting(operator: OperatorClient | null): void {
   useEffect(() => {
     if (operator === null) return;

@@ -1,4 +1,4 @@
-/** The views of sellers, except the start view, which `app.tsx` has. */
+/** The views of sellers, except the start view, which `app.tsx` imports. */
 export { ContactsView } from "../contacts/contacts.tsx";
 export { DeliveriesView } from "../webhooks/deliveries.tsx";
 export { ImportView } from "../uploads/import.tsx";

@@ -9,7 +9,7 @@ import { upload } from "../import/send/upload_state.ts";
 
 export function SignInView({ notice }: { notice: string | null }) {
   const [key, setKey] = useState("");
-  const [shown, setShown] = useState(false);
+  const [isKeyShown, setKeyShown] = useState(false);
   const { busy, error, run } = useAction();
   const openedUpload = useStore(upload);
   return (
@@ -19,18 +19,18 @@ export function SignInView({ notice }: { notice: string | null }) {
       {openedUpload && (
         <p class="note">
           <strong>{openedUpload.fileName}</strong>{" "}
-          is kept and will be there after you have signed in.
+          is open. It stays open when you sign in.
         </p>
       )}
       <Form
-        onSubmit={() => run(() => enter(key.trim()))}
+        onSubmit={() => run(() => checkAndSignIn(key.trim()))}
       >
         <label for="key">API key</label>
         <div class="row">
           <input
             id="key"
             class="grow mono"
-            type={(shown ? "text" : "password") as "text"}
+            type={(isKeyShown ? "text" : "password") as "text"}
             value={key}
             required
             autocomplete="current-password"
@@ -41,8 +41,8 @@ export function SignInView({ notice }: { notice: string | null }) {
           />
           <button
             type="button"
-            aria-pressed={shown}
-            onClick={() => setShown(!shown)}
+            aria-pressed={isKeyShown}
+            onClick={() => setKeyShown(!isKeyShown)}
           >
             Show
           </button>
@@ -51,11 +51,11 @@ export function SignInView({ notice }: { notice: string | null }) {
           </button>
         </div>
         <p id="key-hint" class="quiet">
-          A seller’s key or the operator’s. This tab keeps the key until you
-          close the tab or sign out.
+          The key of a seller or of an operator. This tab stores the key until
+          you close the tab or sign out.
         </p>
       </Form>
-      {error && <ErrorNote error={error} lead={leadOf(error)} />}
+      {error && <ErrorNote error={error} lead={messageOf(error)} />}
       {sandbox && (
         <div class="row">
           <span>Sandbox:</span>
@@ -77,14 +77,18 @@ export function SignInView({ notice }: { notice: string | null }) {
   );
 }
 
-/** Replaces the service's message about the key, which names a header. */
-function leadOf(error: Error): string | undefined {
+/**
+ * The message about an unknown key. The service's own message names a header,
+ * which users of the page do not know.
+ */
+function messageOf(error: Error): string | undefined {
   if (!(error instanceof ApiError) || error.status !== 401) return undefined;
-  return "This key is unknown: it is mistyped, or it was revoked.";
+  return "This key is not valid: it is mistyped, expired or revoked, or it " +
+    "does not allow your network.";
 }
 
-/** Signs in; refuses a text that cannot be a header's value. */
-async function enter(key: string): Promise<void> {
+/** Signs in; refuses a key that an HTTP header cannot contain. */
+async function checkAndSignIn(key: string): Promise<void> {
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new Error(
       "A key has letters, digits and symbols, but no spaces. Copy the whole key again.",

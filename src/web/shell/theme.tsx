@@ -1,22 +1,22 @@
-/** The theme: light, dark, or the system's. */
+/** The colour theme of the page: light, dark, or that of the system. */
 import { inBrowser } from "../lib/browser.ts";
 import { Store, useStore } from "../lib/store.ts";
 
 type Theme = "system" | "light" | "dark";
 
-const NEXT: Readonly<Record<Theme, Theme>> = {
+const NEXT_THEME: Readonly<Record<Theme, Theme>> = {
   system: "light",
   light: "dark",
   dark: "system",
 };
-const SIGNS: Readonly<Record<Theme, string>> = {
+const ICONS: Readonly<Record<Theme, string>> = {
   system: "◐",
   light: "☀",
   dark: "☾",
 };
 
 const storedTheme = inBrowser("theme");
-const theme = new Store<Theme>(themeOf(storedTheme.get()));
+const theme = new Store<Theme>(parseTheme(storedTheme.get()));
 
 /** Applies the chosen theme, now and after each change. */
 export function applyTheme(): void {
@@ -28,7 +28,7 @@ export function applyTheme(): void {
 export function ThemeButton() {
   const current = useStore(theme);
   const choose = () => {
-    const next = NEXT[current];
+    const next = NEXT_THEME[current];
     storedTheme.set(next === "system" ? null : next);
     theme.set(next);
   };
@@ -36,15 +36,15 @@ export function ThemeButton() {
     <button
       type="button"
       class="ghost"
-      title={`Colours: ${current}. Change to ${NEXT[current]}.`}
-      aria-label={`Colours: ${current}. Change to ${NEXT[current]}.`}
+      title={`Colours: ${current}. Change to ${NEXT_THEME[current]}.`}
+      aria-label={`Colours: ${current}. Change to ${NEXT_THEME[current]}.`}
       onClick={choose}
     >
-      {SIGNS[current]}
+      {ICONS[current]}
     </button>
   );
 }
 
-function themeOf(text: string | null): Theme {
+function parseTheme(text: string | null): Theme {
   return text === "light" || text === "dark" ? text : "system";
 }

@@ -4,7 +4,7 @@ import {
   type BulkChange,
   bulkChangeProblem,
   productEffects,
-  withDoubts,
+  withPriceQuestions,
 } from "../../../src/web/products/bulk.ts";
 import type { Product } from "../../../src/client/mod.ts";
 import { DAY_MS } from "../../../src/lib/durations.ts";
@@ -28,53 +28,53 @@ Deno.test("prices change exactly, rounded to their currency", () => {
   ];
   const to = (change: BulkChange) =>
     productEffects(products, change).map(({ to }) => to);
-  assertEquals(to({ field: "price", how: "percent", text: "−12,5 %" }), [
+  assertEquals(to({ field: "price", operation: "percent", text: "−12,5 %" }), [
     "139.56 SEK",
     "0.09 SEK",
     "1749.00 JPY",
   ]);
-  assertEquals(to({ field: "price", how: "by", text: "-0.1" }), [
+  assertEquals(to({ field: "price", operation: "add", text: "-0.1" }), [
     "159.40 SEK",
     "0.00 SEK",
     "1998.90 JPY",
   ]);
-  assertEquals(to({ field: "quantity", how: "to", text: "7" }), [
+  assertEquals(to({ field: "quantity", operation: "set", text: "7" }), [
     ..."7777",
   ]);
-  assertEquals(to({ field: "quantity", how: "by", text: "7" }), []);
-  const flawed: BulkChange[] = [
-    { field: "price", how: "by", text: "ten" },
-    { field: "price", how: "percent", text: "0" },
-    { field: "quantity", how: "by", text: "1.5" },
+  assertEquals(to({ field: "quantity", operation: "add", text: "7" }), []);
+  const invalid: BulkChange[] = [
+    { field: "price", operation: "add", text: "ten" },
+    { field: "price", operation: "percent", text: "0" },
+    { field: "quantity", operation: "add", text: "1.5" },
   ];
-  assertEquals(flawed.map((one) => bulkChangeProblem(one) === null), [
+  assertEquals(invalid.map((one) => bulkChangeProblem(one) === null), [
     false,
     false,
     false,
   ]);
 });
 
-Deno.test("an ambiguous number is refused, and a very different price is confirmed first", () => {
-  const flaw = (field: "price" | "quantity", text: string) =>
-    bulkChangeProblem({ field, how: "to", text });
+Deno.test("an ambiguous number is refused; a very different price needs a confirmation", () => {
+  const problem = (field: "price" | "quantity", text: string) =>
+    bulkChangeProblem({ field, operation: "set", text });
   assertEquals(
-    flaw("price", "1.399"),
+    problem("price", "1.399"),
     "Does 1.399 mean 1399, or 1.399? Write 1399 or 1.3990.",
   );
   assertEquals(
-    flaw("quantity", "1.000"),
+    problem("quantity", "1.000"),
     "Does 1.000 mean 1000, or 1? Write 1000 or 1.",
   );
   for (const text of ["1399", "1.3990", "1.399,00", "0.125", "13.99"]) {
-    assertEquals(flaw("price", text), null, text);
+    assertEquals(problem("price", text), null, text);
   }
   const price = { amount: "1299", currency: "EUR" };
   const to = (text: string) =>
     productEffects([{ id: "1", sku: "A", price, images: [] }], {
       field: "price",
-      how: "to",
+      operation: "set",
       text,
-    }).map(({ from, to, doubt }) => [from, to, doubt]);
+    }).map(({ from, to, question }) => [from, to, question]);
   assertEquals(to("1.3990"), [[
     "1299.00 EUR",
     "1.3990 EUR",
@@ -83,7 +83,7 @@ Deno.test("an ambiguous number is refused, and a very different price is confirm
   assertEquals(to("1399"), [["1299.00 EUR", "1399.00 EUR", null]]);
 });
 
-Deno.test("a price beyond the seller's limit is confirmed first, and the stored one is expected", () => {
+Deno.test("a price change beyond the seller's limit is questioned and sent with the stored price", () => {
   const price = { amount: "100", currency: "EUR" };
   const products = ["A", "B"].map((sku) => ({
     id: sku,
@@ -93,12 +93,12 @@ Deno.test("a price beyond the seller's limit is confirmed first, and the stored 
   }));
   for (
     const change of [
-      { field: "price", how: "to", text: "150" },
-      { field: "price", how: "percent", text: "50" },
+      { field: "price", operation: "set", text: "150" },
+      { field: "price", operation: "percent", text: "50" },
     ] as const
   ) {
-    const [a, b] = withDoubts(productEffects(products, change), ["B"]);
-    assertEquals([a.doubt, b.doubt], [
+    const [a, b] = withPriceQuestions(productEffects(products, change), ["B"]);
+    assertEquals([a.question, b.question], [
       null,
       "price 150.00 EUR is 100.00 EUR now. Is that correct?",
     ]);
@@ -120,7 +120,11 @@ Deno.test("a sale of many products lowers each by a percentage, or ends", () => 
     },
     { id: "3", sku: "C" },
   ];
-  const change = { field: "sale", how: "percent", text: "−10 %" } as const;
+  const change = {
+    field: "sale",
+    operation: "percent",
+    text: "−10 %",
+  } as const;
   const [a, b] = productEffects(products, { ...change, from: "", until });
   assertEquals(a, {
     sku: "A",
@@ -131,23 +135,29 @@ Deno.test("a sale of many products lowers each by a percentage, or ends", () => 
       price: { amount: "159.50", currency: "SEK", expected: "159.50" },
       sale: { price: "143.55", until },
     },
-    doubt: null,
+    question: null,
   });
   assertEquals(b.from, "100.00 EUR, sale at 9 EUR");
   assertEquals(b.sent.sale, { price: "90.00", until });
   const from = "2026-12-01T08:00:00.000Z";
   const [at] = productEffects(products, {
-    ...{ field: "sale", how: "to", text: "99,90" },
+    ...{ field: "sale", operation: "set", text: "99,90" },
     ...{ from, until },
   });
   assertEquals(at.sent.sale, { price: "99.90", from, until });
   assertEquals(
-    productEffects(products, { field: "sale", how: "end", text: "" })
+    productEffects(products, { field: "sale", operation: "end", text: "" })
       .map(({ sku, from, to, sent }) => [sku, from, to, sent]),
     [["B", "sale at 9 EUR", "no sale", { id: "2", sale: null }]],
   );
   const problem = (text: string, until: string) =>
-    bulkChangeProblem({ field: "sale", how: "percent", text, from: "", until });
+    bulkChangeProblem({
+      field: "sale",
+      operation: "percent",
+      text,
+      from: "",
+      until,
+    });
   assertEquals(problem("ten", until), "Write a number, such as 159.50 or −10.");
   assertEquals(problem("-10", ""), "The sale needs an end.");
   assertEquals(problem("-10", until), null);
@@ -195,7 +205,7 @@ browserTest(
 );
 
 browserTest(
-  "the page: a price ten times another is stored only if confirmed",
+  "the page: a price ten times the stored one needs a confirmation",
   async (openTab) => {
     await using app = await boot();
     await using tab = await openTab();
@@ -221,7 +231,7 @@ browserTest(
     await page.getByText("The product is saved.").waitFor();
     assertEquals(await stored(), "1990");
 
-    // The change, and what its undo would make of it.
+    // The view of the upload shows the change, and a preview of its undo.
     const changes = page.getByRole("link", { name: "See or undo the change" });
     await changes.click();
     await page.getByRole("heading", {
@@ -263,7 +273,7 @@ browserTest(
       "Cancel",
     ]);
 
-    // The former values of other fields are not known there.
+    // For other fields the view has no former values.
     await page.getByRole("link", { name: "Products", exact: true }).click();
     await page.getByLabel("Select A").check();
     await page.getByLabel("Change", { exact: true })
@@ -279,7 +289,7 @@ browserTest(
 );
 
 browserTest(
-  "the page: a preview that lists every change announces no further ones",
+  "the page: a preview ends with an ellipsis only if more products change",
   async (openTab) => {
     await using app = await boot();
     await using tab = await openTab();
@@ -318,7 +328,7 @@ browserTest(
 );
 
 browserTest(
-  "the page: many products are changed, fetched again and deleted",
+  "the page: many products are changed, deleted and saved as a file",
   async (openTab) => {
     await using host = new ImageHost();
     await using app = await boot({ config: { roles: ["api", "images"] } });
@@ -379,23 +389,24 @@ browserTest(
       `**/products/${id}`,
       (route) => route.fulfill({ status: 502, body: "" }),
     );
-    const { resolve: goOn, promise: looked } = Promise.withResolvers<void>();
+    const { resolve: continueDeletion, promise: progressChecked } = Promise
+      .withResolvers<void>();
     const last = stored.products.find(({ sku }) => sku === "P-19")!;
     await page.route(`**/products/${last.id}`, async (route) => {
-      await looked;
+      await progressChecked;
       await route.continue();
     });
     await click("Delete 10 products");
     // Failed deletions are not reported as deleted.
     await page.getByText("Deleted 8 of 10, 1 failed").waitFor();
-    goOn();
+    continueDeletion();
     await page.getByText("9 products deleted. 1 could not be deleted.")
       .waitFor();
     await page.getByRole("status").getByText("P-13").waitFor();
-    const { products: left } = await client.products.list({ limit: 250 });
-    assertEquals(left.length, 47);
+    const { products: remaining } = await client.products.list({ limit: 250 });
+    assertEquals(remaining.length, 47);
 
-    // Continues with the keyboard, where the focus was.
+    // The focus is on the note, so Tab reaches its button.
     await page.keyboard.press("Tab");
     assertEquals(
       await page.evaluate("document.activeElement.textContent"),
@@ -405,9 +416,9 @@ browserTest(
     await click("Save 9 deleted products as a file");
     const file = await Deno.readTextFile(await (await saved).path());
     await client.uploads.create({ products: file });
-    const { products: again } = await client.products.list({ limit: 250 });
-    // All of it but what the former products alone have lived through.
-    const known = (all: readonly Product[]) =>
+    const { products: created } = await client.products.list({ limit: 250 });
+    // Ids, times and price history differ; all other values are equal.
+    const sentFields = (all: readonly Product[]) =>
       all.map((
         {
           id: _,
@@ -417,7 +428,7 @@ browserTest(
           ...rest
         },
       ) => rest).toSorted((a, b) => a.sku! < b.sku! ? -1 : 1);
-    assertEquals(known(again), known(stored.products));
+    assertEquals(sentFields(created), sentFields(stored.products));
 
     await page.getByRole("link", { name: "Products", exact: true }).click();
     await page.getByLabel("Select P-63").waitFor();

@@ -5,7 +5,7 @@
  * which a dry run with `show=former` returns.
  */
 import type { Detail, DetailCode, ImportResult } from "../../../client/mod.ts";
-import { isManyTimes, priceDoubt } from "../../lib/numbers.ts";
+import { isManyTimes, suspiciousPriceQuestion } from "../../lib/numbers.ts";
 import { productsIn } from "../read/xml.ts";
 import { type MappedTable, skuOfRow } from "../columns/sheet.ts";
 import { rowValues } from "../columns/spreadsheet.ts";
@@ -158,7 +158,7 @@ function changeObjections(
   const [grams = ""] = values.get("weight") ?? [];
   const doubts = {
     price: amount !== "" && price !== undefined
-      ? priceDoubt(amount, currency, price)
+      ? suspiciousPriceQuestion(amount, currency, price)
       : null,
     weight: grams !== "" && weight && isManyTimes(grams, `${weight.value}`)
       ? `weight ${grams} g is ${weight.value} g now. Is that correct?`
