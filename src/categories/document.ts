@@ -183,13 +183,13 @@ const ALLOWED_CONTENT: Readonly<
   value: { attributes: [] },
 };
 
-/** The handlers of the XML and JSON readers; each category is read at its end. */
+/** The handlers of the XML and JSON readers. A category is checked when it ends. */
 class CategoriesReader {
   readonly #isJson: boolean;
   readonly #problems: Detail[] = [];
   #moreProblems = 0;
   readonly #openElements: Element[] = [];
-  /** Open elements from an unknown one on; their content is ignored. */
+  /** The number of open elements that are unknown or inside an unknown one. */
   #unknownDepth = 0;
   /** The line of each category, by its name. */
   readonly #lines = new Map<string, number>();
@@ -502,7 +502,7 @@ class CategoriesReader {
     if (!this.#isJson) {
       return refuse(`is not known here; <${parent.name}> contains <${item}>.`);
     }
-    // In an answer this member encloses the list. The client sent the answer.
+    // The client sent the list as an answer has it, inside of this member.
     if (field === "categories") {
       return refuse(
         "encloses the document; send only its content.",
@@ -599,7 +599,7 @@ function readBoolean(text: string): ReadResult<boolean> {
   };
 }
 
-/** Reads an allowed value as a product's value of the field is read. */
+/** Reads an allowed value with the reader of the product's field. */
 function readValue(
   field: RuledField | undefined,
   text: string,

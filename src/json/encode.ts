@@ -35,12 +35,12 @@ const WRITERS = new WeakMap<Shape, Encode>();
 
 /** Returns the function that encodes the elements of a shape. */
 export function jsonWriter(shape: Shape): Encode {
-  const write = WRITERS.get(shape) ?? writerOf(shape);
+  const write = WRITERS.get(shape) ?? createWriter(shape);
   WRITERS.set(shape, write);
   return write;
 }
 
-function writerOf(shape: Shape): Encode {
+function createWriter(shape: Shape): Encode {
   const { content, attributes, textName = TEXT_NAME } = shape;
   if (isText(content) && attributes === undefined) return textWriter(content);
   const members = isText(content)
@@ -140,8 +140,8 @@ function textWriter(form: TextForm): Encode {
 }
 
 /** Characters that must be escaped, or that XML does not allow. */
-const UNUSUAL = /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
+const NEEDS_ESCAPE = /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
 
 function quotedJson(text: string): string {
-  return UNUSUAL.test(text) ? JSON.stringify(xmlText(text)) : `"${text}"`;
+  return NEEDS_ESCAPE.test(text) ? JSON.stringify(xmlText(text)) : `"${text}"`;
 }

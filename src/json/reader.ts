@@ -51,7 +51,7 @@ const NO_ATTRIBUTES: XmlAttributes = Object.freeze(Object.create(null));
 enum FrameMode {
   /** Each member or item is an element. */
   Elements,
-  /** Each member is an XML attribute, or the text, of one element. */
+  /** Each member is an XML attribute or the text of the same element. */
   Attributed,
   /** Members or items whose content the shape does not restrict. */
   Any,
@@ -84,7 +84,7 @@ interface Frame {
   seen: (Child | string)[];
   /** The names of the other members read so far. */
   otherNames: Set<string> | null;
-  /** The element that ends with the object or array; null if none ends. */
+  /** The element to close after the object or array; null if there is none. */
   elementToClose: string | null;
   /** The elements of an object, by name. */
   children: ReadonlyMap<string, Child> | null;

@@ -31,7 +31,7 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const NUMBER_CHARACTER = /[-+.0-9eE]/;
 /** The longest escape represents a character of two UTF-16 units. */
 const LONGEST_ESCAPE_LENGTH = "\\ud83d\\ude00".length;
-/** The escape of one character, which is two escapes for two UTF-16 units. */
+/** The escape of one character; a character of two UTF-16 units has two. */
 const CHARACTER_ESCAPE =
   /\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y;
 /** The escape of one UTF-16 unit. */

@@ -9,7 +9,7 @@ import {
   suspiciousPriceQuestion,
 } from "../lib/numbers.ts";
 
-/** A change as it was typed. `add` adds to the number; a minus lowers it. */
+/** A typed change. `add` adds a number, which may be negative. */
 export type BulkChange =
   | { field: "price"; operation: "set" | "add" | "percent"; text: string }
   | { field: "quantity"; operation: "set" | "add"; text: string }
@@ -39,7 +39,7 @@ export interface ProductEffect {
 
 /** The number of decimals that prices are calculated with. */
 const { after: DECIMALS } = PRICE_DIGITS;
-/** The number 1, scaled to an integer; calculations are exact. */
+/** The integer that represents 1. Scaled integers make calculations exact. */
 const SCALED_ONE = 10n ** BigInt(DECIMALS);
 
 /** Why a typed change is invalid, as a sentence; null if it is valid. */
@@ -61,8 +61,8 @@ export function bulkChangeProblem(change: BulkChange): string | null {
 
 /**
  * The effects on these products. A product without the value to change is left
- * out. Changed prices and quantities are sent with the expected value, so that
- * the service refuses them if somebody else has changed the value.
+ * out. A calculated value is sent with the value it was calculated from. The
+ * service refuses the change if the stored value has changed meanwhile.
  */
 export function productEffects(
   products: readonly Product[],
@@ -152,18 +152,18 @@ function effectOfSaleChange(
   }
   const { operation, text, from, until } = change;
   const stored = parseScaled(amount)!;
-  const lower = formatScaled(
+  const salePrice = formatScaled(
     newPrice(stored, operation, parseScaled(text)!, currency),
   );
   return {
     sku,
     from: [`${formatScaled(stored)} ${currency}`, former].filter(Boolean)
       .join(", "),
-    to: `sale at ${lower} ${currency}`,
+    to: `sale at ${salePrice} ${currency}`,
     sent: {
       id,
       price: { amount, currency, expected: amount },
-      sale: { price: lower, ...(from !== "" && { from }), until },
+      sale: { price: salePrice, ...(from !== "" && { from }), until },
     },
     question: null,
   };
@@ -179,9 +179,9 @@ function newPrice(
   if (operation === "add") return price + number;
   // Rounds half up, to the smallest unit of the currency.
   const unit = 10n ** BigInt(DECIMALS - currencyDecimals(currency));
-  const exact = price * (100n * SCALED_ONE + number);
-  const whole = 100n * SCALED_ONE * unit;
-  return (exact + whole / 2n) / whole * unit;
+  const numerator = price * (100n * SCALED_ONE + number);
+  const divisor = 100n * SCALED_ONE * unit;
+  return (numerator + divisor / 2n) / divisor * unit;
 }
 
 /** The name of the upload in the history. */

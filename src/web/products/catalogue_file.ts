@@ -50,7 +50,7 @@ export async function catalogueFile(
 
 /** An XML file whose upload creates deleted products again, with new ids. */
 export function deletedProductsFile(products: readonly Product[]): Blob {
-  // A sale that is over would be refused for a new product.
+  // The service refuses a new product with a sale that is over.
   const withoutFormerSale = (product: Product) =>
     product.sale?.state === "over" ? { ...product, sale: undefined } : product;
   return xmlFile(products.map(withoutFormerSale).map(productNode));

@@ -27,7 +27,7 @@ export interface ListItem {
   note: string;
 }
 
-/** The texts in the form of a product. */
+/** The texts in the input form of a product. */
 export interface Draft {
   scalars: Readonly<Record<ScalarField, string>>;
   currency: string;

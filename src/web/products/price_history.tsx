@@ -11,7 +11,7 @@ import { SaleNote } from "./sale.tsx";
  * The change of a product's price by an upload; null if the upload did not
  * change the price, or if retention has deleted the change.
  */
-export async function priceChangeBy(
+export async function fetchUploadPriceChange(
   client: Client,
   id: string,
   transaction: string,
@@ -23,23 +23,23 @@ export async function priceChangeBy(
 }
 
 /** The former and the new price of a change, as texts. */
-export function pricesIn(
+export function pricesOfChange(
   { from, from_currency, to, currency }: PriceChange,
 ): [string, string] {
   return [money(from, from_currency ?? currency), money(to, currency)];
 }
 
 /** Shows the change of a product's price by an upload. */
-export function PriceChangeBy({ client, id, transaction }: {
+export function UploadPriceChange({ client, id, transaction }: {
   client: Client;
   id: string;
   transaction: string;
 }) {
   const { data } = useLoaded(
-    (signal) => priceChangeBy(client, id, transaction, signal),
+    (signal) => fetchUploadPriceChange(client, id, transaction, signal),
     [client, id, transaction],
   );
-  return data && <span>Price {pricesIn(data).join(" → ")}</span>;
+  return data && <span>Price {pricesOfChange(data).join(" → ")}</span>;
 }
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
@@ -54,12 +54,12 @@ const PRICE_COLUMNS: readonly Column<PriceChange>[] = [
   {
     label: "From",
     right: true,
-    cell: (change) => pricesIn(change)[0],
+    cell: (change) => pricesOfChange(change)[0],
   },
   {
     label: "To",
     right: true,
-    cell: (change) => pricesIn(change)[1],
+    cell: (change) => pricesOfChange(change)[1],
   },
 ];
 

@@ -1,4 +1,4 @@
-/** The form of a product. Its inputs follow from the table of fields. */
+/** The form of a product. Its inputs are generated from the table of fields. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
@@ -87,23 +87,23 @@ export function ProductForm({ client, product, onSaved }: {
   const { busy, error, run } = useAction();
   /** Merges stored values into the draft; returns the conflicting fields. */
   const mergeStored = (stored: Draft): readonly string[] => {
-    const found = conflictingFields(draft, base, stored);
-    setConflicts(found);
+    const conflicting = conflictingFields(draft, base, stored);
+    setConflicts(conflicting);
     setDraft((latest) => rebaseDraft(latest, base, stored));
     setBase(stored);
-    return found;
+    return conflicting;
   };
   // The stored product may differ from the sent one: quantity 0 makes a product
   // out of stock. A layout effect runs before the user can type more.
   useLayoutEffect(() => {
     if (product !== null) mergeStored(draftOfProduct(product));
   }, [product]);
-  const changed = changedFieldsOf(draft, base);
+  const changedFields = changedFieldsOf(draft, base);
   useLayoutEffect(() => {
-    if (changed.length > 0) keepDraft(id, { base, draft });
+    if (changedFields.length > 0) keepDraft(id, { base, draft });
     else discardDraft(id);
   }, [base, draft]);
-  const invalidFields = changed.filter((name) =>
+  const invalidFields = changedFields.filter((name) =>
     name === SALE ? saleProblem(draft) !== null : name in SCALAR_RULES &&
       fieldProblem(name as ScalarField, draft.scalars[name as ScalarField]) !==
         null
@@ -131,10 +131,10 @@ export function ProductForm({ client, product, onSaved }: {
       const { price } = current.scalars;
       const expected = price === refusedPrice ? base.scalars.price : undefined;
       const id = product?.id ?? null;
-      const sent = productToSend(id, current, changed, expected);
+      const sent = productToSend(id, current, changedFields, expected);
       const name = product === null
         ? `New ${sku}`
-        : `Edit of ${sku}: ${describeChanges(current, base, changed)}`;
+        : `Edit of ${sku}: ${describeChanges(current, base, changedFields)}`;
       const { transaction_id } = await client.uploads.create({
         products: [sent],
         name: uploadName(name),
@@ -179,7 +179,7 @@ export function ProductForm({ client, product, onSaved }: {
               draft={draft}
               isNew={product === null}
               problem={serviceMessage(name, serviceProblems) ??
-                (changed.includes(name)
+                (changedFields.includes(name)
                   ? fieldProblem(name, draft.scalars[name])
                   : null)}
               onText={(text) => setScalar(name, text)}
@@ -191,7 +191,7 @@ export function ProductForm({ client, product, onSaved }: {
         <SaleFields
           draft={draft}
           problem={serviceMessage(SALE, serviceProblems) ??
-            (changed.includes(SALE) ? saleProblem(draft) : null)}
+            (changedFields.includes(SALE) ? saleProblem(draft) : null)}
           onText={(element, text) =>
             setDraft((latest) => ({
               ...latest,
@@ -246,8 +246,8 @@ export function ProductForm({ client, product, onSaved }: {
       )}
       {conflicts.length > 0 && (
         <p class="note warn" role="alert">
-          Nothing is saved yet, because somebody else has changed these fields:
-          {" "}
+          Nothing is saved yet, because somebody else has changedFields these
+          fields:{" "}
           {conflicts.map(fieldLabel).join(", ")}. “Save” saves your values;
           “Discard the changes” shows the stored values.
         </p>
@@ -257,11 +257,12 @@ export function ProductForm({ client, product, onSaved }: {
           <button
             type="submit"
             class="main"
-            disabled={busy || changed.length === 0 || invalidFields.length > 0}
+            disabled={busy || changedFields.length === 0 ||
+              invalidFields.length > 0}
           >
             {product === null ? "Create the product" : "Save"}
           </button>
-          {changed.length > 0 && (
+          {changedFields.length > 0 && (
             <button
               type="button"
               onClick={() => {
@@ -274,9 +275,9 @@ export function ProductForm({ client, product, onSaved }: {
             </button>
           )}
           <span class="quiet" role="status">
-            {changed.length === 0
+            {changedFields.length === 0
               ? ""
-              : `Changed: ${changed.map(fieldLabel).join(", ")}`}
+              : `Changed: ${changedFields.map(fieldLabel).join(", ")}`}
           </span>
         </p>
       </UnlessViewing>

@@ -162,12 +162,12 @@ type Selection = ReadonlyMap<string, Product>;
 /** The result of a search; its selection is kept when the page or order changes. */
 function SearchResult({ client, search }: { client: Client; search: Search }) {
   const [selection, setSelection] = useState<Selection>(new Map());
-  const [done, setDone] = useState<BulkResult | null>(null);
+  const [result, setResult] = useState<BulkResult | null>(null);
   const [version, setVersion] = useState(0);
   const selected = useMemo(() => [...selection.values()], [selection]);
   const select = (next: Selection) => {
     setSelection(next);
-    setDone(null);
+    setResult(null);
   };
   return (
     <>
@@ -179,15 +179,15 @@ function SearchResult({ client, search }: { client: Client; search: Search }) {
         </UnlessViewing>
       </div>
       <SearchForm search={search} />
-      {done && <BulkResultNote done={done} />}
+      {result && <BulkResultNote result={result} />}
       {selected.length > 0 && (
         <UnlessViewing>
           <BulkTools
             client={client}
             products={selected}
-            onDone={(done) => {
+            onDone={(result) => {
               select(new Map());
-              setDone(done);
+              setResult(result);
               setVersion(version + 1);
             }}
           />

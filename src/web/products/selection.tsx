@@ -70,7 +70,7 @@ export function BulkTools({ client, products, onDone }: {
   client: Client;
   products: readonly Product[];
   /** Called after an action that may have changed products. */
-  onDone: (done: BulkResult) => void;
+  onDone: (result: BulkResult) => void;
 }) {
   return (
     <section class="card" aria-label="Selected products">
@@ -93,7 +93,7 @@ interface Preview {
 function ChangeForm({ client, products, onDone }: {
   client: Client;
   products: readonly Product[];
-  onDone: (done: BulkResult) => void;
+  onDone: (result: BulkResult) => void;
 }) {
   const { busy, error, run } = useAction();
   const [changeIndex, setChangeIndex] = useState(0);
@@ -364,7 +364,7 @@ const SKUS_IN_QUESTION = 3;
 function Deletion({ client, products, onDone }: {
   client: Client;
   products: readonly Product[];
-  onDone: (done: BulkResult) => void;
+  onDone: (result: BulkResult) => void;
 }) {
   const { busy, error, run } = useAction();
   const [progress, setProgress] = useState({ deleted: 0, failed: 0 });
@@ -484,11 +484,11 @@ function RetryImages({ client, products }: {
 }
 
 /** A note about the result of an action, with a link to undo the action. */
-export function BulkResultNote({ done }: { done: BulkResult }) {
-  const { text, transaction_id, deleted = [], failures = [] } = done;
+export function BulkResultNote({ result }: { result: BulkResult }) {
+  const { text, transaction_id, deleted = [], failures = [] } = result;
   const note = useRef<HTMLDivElement>(null);
   // The focused button is removed after the action, so the note gets the focus.
-  useEffect(() => note.current?.focus(), [done]);
+  useEffect(() => note.current?.focus(), [result]);
   return (
     <div
       ref={note}
@@ -500,7 +500,9 @@ export function BulkResultNote({ done }: { done: BulkResult }) {
         {text}{" "}
         {transaction_id !== undefined && (
           <a href={linkTo("uploads", transaction_id)}>
-            {done.changesPrices ? "See or undo the change" : "Undo the change…"}
+            {result.changesPrices
+              ? "See or undo the change"
+              : "Undo the change…"}
           </a>
         )}
       </p>

@@ -68,7 +68,7 @@ const ReviewsView = lazy(async () => (await loadOperatorViews()).ReviewsView);
 const SellerView = lazy(async () => (await loadOperatorViews()).SellerView);
 const SellersView = lazy(async () => (await loadOperatorViews()).SellersView);
 
-interface ViewName {
+interface ViewEntry {
   name: string;
   label: string;
   /**
@@ -79,12 +79,12 @@ interface ViewName {
 }
 
 /** A view that needs a client. */
-interface ClientView<C> extends ViewName {
+interface ClientView<C> extends ViewEntry {
   render(client: C, id: string | null): preact.JSX.Element;
 }
 
 /** A view with its client. */
-interface View extends ViewName {
+interface View extends ViewEntry {
   render(id: string | null): preact.JSX.Element;
 }
 
@@ -194,7 +194,7 @@ export function App() {
   const views = useViews(signedIn ? current : null);
   const view = signedIn ? viewOfRoute(views, address) : null;
   useTitleFocus(main, `${view?.name} ${address.id}`);
-  useDrop(signedIn ? current : null);
+  useFileDrop(signedIn ? current : null);
   const viewLoadsCount = VIEWS_WITH_REVIEW_COUNT.includes(view?.name ?? "");
   useReviewsWaiting(
     current.role === "operator" && !viewLoadsCount ? current.client : null,
@@ -254,14 +254,17 @@ function viewsOf(
 ): readonly View[] {
   if (current === null) return [];
   if (current.role === "seller") {
-    return withClient(SELLER_VIEWS, current.client);
+    return viewsWithClient(SELLER_VIEWS, current.client);
   }
   return seller === null
-    ? withClient(OPERATOR_VIEWS, current.client)
-    : withClient(VIEWS_FOR_OPERATORS, current.client.seller(seller));
+    ? viewsWithClient(OPERATOR_VIEWS, current.client)
+    : viewsWithClient(VIEWS_FOR_OPERATORS, current.client.seller(seller));
 }
 
-function withClient<C>(views: readonly ClientView<C>[], client: C): View[] {
+function viewsWithClient<C>(
+  views: readonly ClientView<C>[],
+  client: C,
+): View[] {
   return views.map((view) => ({
     ...view,
     render: (id: string | null) => view.render(client, id),
@@ -293,7 +296,7 @@ function shortcutLetter(name: string, views: readonly View[]): string {
     .find((letter) => !usedLetters.includes(letter)) ?? "";
 }
 
-/** The texts that letters are taken from, if not from the name of the view. */
+/** Texts whose letters are used instead of the letters of the view's name. */
 const LETTER_SOURCES: Readonly<Record<string, string>> = { uploads: "history" };
 
 /** Handles keyboard shortcuts outside of input fields; `?` lists the shortcuts. */
@@ -535,7 +538,7 @@ function useTitleFocus(
 }
 
 /** Accepts files that are dropped anywhere on the page, also before sign-in. */
-function useDrop(current: Session | null): void {
+function useFileDrop(current: Session | null): void {
   useEffect(() => {
     if (current?.role === "operator") return;
     const over = (event: DragEvent) => {

@@ -7,7 +7,10 @@ import { isImport, uploadView } from "../state/names.ts";
 import { ErrorNote, useAction } from "../ui/components.tsx";
 import { plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
-import { priceChangeBy, pricesIn } from "../products/price_history.tsx";
+import {
+  fetchUploadPriceChange,
+  pricesOfChange,
+} from "../products/price_history.tsx";
 
 /** The most problems that the preview lists. */
 const SHOWN = 20;
@@ -92,9 +95,9 @@ async function pricesAfter(
     const { id, sku, result } = one;
     if (result !== "updated" || id === undefined || without.has(sku)) continue;
     if (looked++ === PRODUCTS_LOOKED_UP) break;
-    const change = await priceChangeBy(client, id, transaction_id);
+    const change = await fetchUploadPriceChange(client, id, transaction_id);
     if (change === null) continue;
-    const [former, present] = pricesIn(change);
+    const [former, present] = pricesOfChange(change);
     found.push(`${sku}: price ${present} → ${former}`);
   }
   return found;

@@ -34,7 +34,7 @@ import { linkTo, viewedSeller } from "../state/route.ts";
 import { Speed } from "./speed.ts";
 import type { Column } from "../ui/table.tsx";
 import { ProductTitle } from "../ui/thumbnails.tsx";
-import { PriceChangeBy } from "../products/price_history.tsx";
+import { UploadPriceChange } from "../products/price_history.tsx";
 import { ProblemList, type RowOf } from "../ui/problem_list.tsx";
 
 /** The latest state of an upload or import in progress. */
@@ -295,7 +295,11 @@ export function resultColumns(
             <ProductTitle client={client} id={id} settled={settled} />
           )}
           {result === "updated" && transaction !== undefined && (
-            <PriceChangeBy client={client} id={id!} transaction={transaction} />
+            <UploadPriceChange
+              client={client}
+              id={id!}
+              transaction={transaction}
+            />
           )}
           <Failures images={image} />
           {details && (
