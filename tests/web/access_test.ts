@@ -175,7 +175,7 @@ const SELLER_VIEWS = (urls: { host: string; sink: string }): Place[] => [
     name: "viewed product",
     async come({ page }) {
       await page.getByRole("link", { name: "View as acme" }).click();
-      await page.getByText("what the seller acme sees").waitFor();
+      await page.getByText("the views of the seller acme").waitFor();
       await page.getByRole("link", { name: "Products" }).click();
       await page.getByRole("link", { name: "A-1" }).click();
       await page.locator("#field-price").waitFor();

@@ -36,11 +36,11 @@ browserTest(
     await put(CATEGORIES_EXAMPLE);
     await page.getByText("The list has no problems").waitFor();
     await replace.click();
-    await page.getByText("The list is in force.").waitFor();
+    await page.getByText("The list is stored").waitFor();
     const rule = page.getByText("material: required; one of steel, porcelain");
     await rule.waitFor();
     await page.getByLabel("Find").fill("cups");
-    await page.getByText("No category has this in its name").waitFor();
+    await page.getByText("No category’s name contains this").waitFor();
     await page.getByLabel("Find").fill("MUG");
     await rule.waitFor();
 

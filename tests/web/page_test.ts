@@ -1157,7 +1157,7 @@ pageTest(
     await row.getByRole("cell", { name: "revoked", exact: true }).waitFor();
     await until(async () => (await list(key)).status === 401);
 
-    const confirm = page.getByLabel("Type its name to confirm");
+    const confirm = page.getByLabel("To confirm, type the seller’s name");
     const remove = page.getByRole("button", { name: "Remove", exact: true });
     await confirm.fill("acme");
     await remove.click();

@@ -28,7 +28,8 @@ browserTest(
     await rows(3);
     await page.getByRole("link", { name: "Sellers" }).click();
     await page.getByRole("link", { name: "acme", exact: true }).click();
-    await page.getByRole("link", { name: "Find by time, code or SKU" }).click();
+    await page.getByRole("link", { name: "Find refusals by time, code or SKU" })
+      .click();
     await rows(2);
     assertEquals(
       await page.getByLabel("Seller", { exact: true }).inputValue(),

@@ -1,4 +1,4 @@
-/** For the operator: the changes that operators made. */
+/** The operator's view of the changes that operators made. */
 import type { AuditEntry, OperatorClient } from "../../client/mod.ts";
 import { Moment, Title } from "../ui/components.tsx";
 import { ListFoot, useRows } from "../ui/paging.tsx";

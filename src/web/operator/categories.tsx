@@ -1,4 +1,4 @@
-/** For the operator: the marketplace's categories and their rules. */
+/** The operator's view of the marketplace's categories and their rules. */
 import { useState } from "preact/hooks";
 import {
   ApiError,
@@ -13,7 +13,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { ruleText } from "../products/category_rules.tsx";
 import { ProblemList } from "../ui/problem_list.tsx";
 
-const COLUMNS: readonly Column<Category>[] = [
+const CATEGORY_COLUMNS: readonly Column<Category>[] = [
   { label: "Category", cell: ({ name }) => name },
   {
     label: "Rules",
@@ -41,10 +41,10 @@ export function CategoriesView({ client }: { client: OperatorClient }) {
         {isClosed
           ? "Products may use only these categories."
           : "Products may also use other categories."}{" "}
-        A rule with a date warns before that date, and refuses from then on.
+        A rule with a date warns before that date and refuses from that date on.
       </p>
       <UnlessViewing>
-        <PutList client={client} onPut={list.reload} />
+        <ListUpload client={client} onReplaced={list.reload} />
       </UnlessViewing>
       <label class="row">
         Find
@@ -57,7 +57,7 @@ export function CategoriesView({ client }: { client: OperatorClient }) {
       {list.rows !== null && list.rows.length > 0 && (
         <Table
           label="Categories"
-          columns={COLUMNS}
+          columns={CATEGORY_COLUMNS}
           rows={list.rows}
           keyOf={({ name }) => name}
         />
@@ -66,18 +66,18 @@ export function CategoriesView({ client }: { client: OperatorClient }) {
         list={list}
         empty={q === ""
           ? "There is no list: products may use any categories."
-          : "No category has this in its name."}
+          : "No category’s name contains this text."}
       />
     </>
   );
 }
 
-/** Uploads a list of categories: first a check of the file, then the change. */
-function PutList(
-  { client, onPut }: { client: OperatorClient; onPut: () => void },
+/** A form that uploads a list of categories: checks the file, then stores it. */
+function ListUpload(
+  { client, onReplaced }: { client: OperatorClient; onReplaced: () => void },
 ) {
   const [file, setFile] = useState<Blob | null>(null);
-  const [step, setStep] = useState<"chosen" | "checked" | "put">("chosen");
+  const [step, setStep] = useState<"chosen" | "checked" | "stored">("chosen");
   const { busy, error, run } = useAction();
   const send = async (dry_run: boolean) => {
     setStep("chosen");
@@ -87,8 +87,8 @@ function PutList(
       : "text/xml";
     const categories = new Blob([text], { type });
     await client.categories.put({ categories, dry_run });
-    setStep(dry_run ? "checked" : "put");
-    if (!dry_run) onPut();
+    setStep(dry_run ? "checked" : "stored");
+    if (!dry_run) onReplaced();
   };
   return (
     <Form class="card" onSubmit={() => run(() => send(true))}>
@@ -114,18 +114,18 @@ function PutList(
       </p>
       {step !== "chosen" && (
         <p class="note good" role="status">
-          {step === "put"
-            ? "The list is in force."
-            : "The list has no problems. “Replace the list” puts it into force."}
+          {step === "stored"
+            ? "The list is stored and applies to new uploads."
+            : "The list has no problems. “Replace the list” stores it."}
         </p>
       )}
-      {error && <Refused error={error} />}
+      {error && <ListProblems error={error} />}
     </Form>
   );
 }
 
-/** Why the list was refused: every problem, with its line. */
-function Refused({ error }: { error: Error }) {
+/** The problems of a refused list, with their lines. */
+function ListProblems({ error }: { error: Error }) {
   if (!(error instanceof ApiError) || error.details.length === 0) {
     return <ErrorNote error={error} />;
   }

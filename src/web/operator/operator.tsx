@@ -41,14 +41,14 @@ export function OperatorView({ client }: { client: OperatorClient }) {
       <WhenLoaded loaded={status}>
         {({ backlog, queues, failing_webhooks, hours, disks }) => (
           <>
-            <Waiting
+            <BacklogFigures
               backlog={backlog}
               failing={failing_webhooks.length}
               disks={disks}
             />
             <Queues queues={queues} />
-            <Charts hours={hours} />
-            <Failing webhooks={failing_webhooks} />
+            <ActivityCharts hours={hours} />
+            <FailingWebhooks webhooks={failing_webhooks} />
           </>
         )}
       </WhenLoaded>
@@ -56,30 +56,30 @@ export function OperatorView({ client }: { client: OperatorClient }) {
   );
 }
 
-function Waiting({ backlog, failing, disks }: {
+function BacklogFigures({ backlog, failing, disks }: {
   backlog: Backlog;
   failing: number;
   disks: readonly Disk[];
 }) {
-  const of = (name: keyof Backlog) => count(backlog[name] ?? 0);
-  const bad = (number: number) => number > 0 ? "bad" : "";
+  const countOf = (name: keyof Backlog) => count(backlog[name] ?? 0);
+  const toneOf = (number: number) => number > 0 ? "bad" : "";
   return (
     <dl class="figures card">
-      <Figure label="images waiting" value={of("images")} />
-      <Figure label="imports" value={of("imports")} />
-      <Figure label="deliveries waiting" value={of("deliveries")} />
-      <Figure label="deliveries on hold" value={of("held_deliveries")} />
+      <Figure label="images waiting" value={countOf("images")} />
+      <Figure label="imports" value={countOf("imports")} />
+      <Figure label="deliveries waiting" value={countOf("deliveries")} />
+      <Figure label="deliveries on hold" value={countOf("held_deliveries")} />
       <Figure
         label="deliveries given up"
-        value={of("exhausted_deliveries")}
-        tone={bad(backlog.exhausted_deliveries ?? 0)}
+        value={countOf("exhausted_deliveries")}
+        tone={toneOf(backlog.exhausted_deliveries ?? 0)}
       />
       <Figure
         label="webhooks failing"
         value={count(failing)}
-        tone={bad(failing)}
+        tone={toneOf(failing)}
       />
-      <Figure label="reviews waiting" value={of("pending_reviews")} />
+      <Figure label="reviews waiting" value={countOf("pending_reviews")} />
       {disks.map(({ holds, free_percent, low }) => (
         <Figure
           key={holds}
@@ -98,7 +98,7 @@ function Queues({ queues }: { queues: readonly Queue[] }) {
       <h2>Queues</h2>
       <Table
         label="Queues"
-        columns={QUEUES}
+        columns={QUEUE_COLUMNS}
         rows={queues}
         keyOf={({ name }) => name}
       />
@@ -106,7 +106,7 @@ function Queues({ queues }: { queues: readonly Queue[] }) {
   );
 }
 
-const QUEUES: readonly Column<Queue>[] = [
+const QUEUE_COLUMNS: readonly Column<Queue>[] = [
   { label: "Queue", cell: ({ name }) => readable(name) },
   {
     label: "Jobs",
@@ -122,7 +122,7 @@ const QUEUES: readonly Column<Queue>[] = [
   },
 ];
 
-function Charts({ hours }: { hours: readonly Hour[] }) {
+function ActivityCharts({ hours }: { hours: readonly Hour[] }) {
   return (
     <div class="thirds">
       <HourChart
@@ -150,7 +150,7 @@ function Charts({ hours }: { hours: readonly Hour[] }) {
   );
 }
 
-const FAILING: readonly Column<FailingWebhook>[] = [
+const FAILING_COLUMNS: readonly Column<FailingWebhook>[] = [
   { label: "Seller", cell: ({ seller }) => seller },
   { label: "Trigger", classes: "mono", cell: ({ trigger }) => trigger },
   { label: "Address", classes: "mono break", cell: ({ url }) => url },
@@ -167,16 +167,18 @@ const FAILING: readonly Column<FailingWebhook>[] = [
   },
 ];
 
-function Failing({ webhooks }: { webhooks: readonly FailingWebhook[] }) {
+function FailingWebhooks(
+  { webhooks }: { webhooks: readonly FailingWebhook[] },
+) {
   return (
     <section>
       <h2>Failing webhooks</h2>
       {webhooks.length === 0
-        ? <p class="quiet">None: every webhook accepted its last delivery.</p>
+        ? <p class="quiet">All webhooks accepted their last delivery.</p>
         : (
           <Table
             label="Failing webhooks"
-            columns={FAILING}
+            columns={FAILING_COLUMNS}
             rows={webhooks}
             keyOf={({ seller, trigger }) => `${seller} ${trigger}`}
           />

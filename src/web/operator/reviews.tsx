@@ -1,6 +1,6 @@
 /**
- * For the operator: products that wait for a review, one at a time. A decision
- * is sent while the next product is shown.
+ * The operator's view of products that wait for a review, one at a time. A
+ * decision is sent while the view shows the next product.
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -27,12 +27,13 @@ import { fieldLabel } from "../lib/words.ts";
 import { reviewsWaiting } from "../state/background.ts";
 
 /** The number of products loaded at once. */
-const PAGE = 50;
-/** How often the view looks for products when none is left. */
-const LOOK_AGAIN_MS = 30_000;
-/** The next products are loaded when this many are left. */
-const AHEAD = 20;
+const PAGE_SIZE = 50;
+/** How often the view reloads the list when no product waits. */
+const REFRESH_MS = 30_000;
+/** More products are loaded when fewer than these follow the current one. */
+const LOAD_MORE_BELOW = 20;
 
+/** The reason of a rejection. */
 interface Reason {
   code?: string;
   field?: string;
@@ -41,12 +42,13 @@ interface Reason {
 
 type ListedReason = Reason & { code: string };
 
+/** The decision, or the error with which its request failed. */
 type Outcome = "approved" | "rejected" | Error;
 
 export function ReviewsView({ client }: { client: OperatorClient }) {
   const list = useRows(async (after, signal) => {
     const { reviews: rows, next } = await client
-      .reviews.list({ after, limit: PAGE }, { signal });
+      .reviews.list({ after, limit: PAGE_SIZE }, { signal });
     return { rows, next };
   }, [client]);
   const reasons = useLoaded(
@@ -60,54 +62,63 @@ export function ReviewsView({ client }: { client: OperatorClient }) {
   );
   const { rows, more, busy, error } = list;
   const product = rows?.[at];
-  const step = (by: number) => {
+  const move = (by: number) => {
     setRejecting(false);
     setAt((at) => Math.min(Math.max(0, at + by), (rows?.length ?? 1) - 1));
   };
-  const note = ({ id, changed_at }: ReviewedProduct, outcome: Outcome) =>
-    setOutcomes((now) => new Map(now).set(`${id} ${changed_at}`, outcome));
+  const setOutcome = ({ id, changed_at }: ReviewedProduct, outcome: Outcome) =>
+    setOutcomes((current) =>
+      new Map(current).set(`${id} ${changed_at}`, outcome)
+    );
   const outcomeOf = (one: ReviewedProduct) =>
     outcomes.get(`${one.id} ${one.changed_at}`);
   const decide = async (
     decision: "approved" | "rejected",
     reason: Reason = {},
   ) => {
-    if (product === undefined || isDone(outcomeOf(product))) return;
-    note(product, decision);
-    step(1);
+    if (product === undefined || isDecided(outcomeOf(product))) return;
+    setOutcome(product, decision);
+    move(1);
     const { id, changed_at } = product;
     try {
       await client.reviews.decide({
         reviews: [{ product: id, decision, changed_at, ...reason }],
       });
     } catch (failure) {
-      note(product, failure as Error);
+      setOutcome(product, failure as Error);
     }
   };
   const reload = () => {
     setAt(0);
-    // Until the rows are loaded again, decided ones stay decided.
-    setOutcomes((now) => new Map([...now].filter(([, one]) => isDone(one))));
+    // Decided products stay decided until the rows are loaded again.
+    setOutcomes((current) =>
+      new Map([...current].filter(([, one]) => isDecided(one)))
+    );
     list.reload();
   };
   useKeys({
-    j: () => step(1),
-    k: () => step(-1),
+    j: () => move(1),
+    k: () => move(-1),
     a: () => decide("approved"),
     r: () => setRejecting(true),
   });
   useEffect(() => {
-    if (more && !busy && !error && at + AHEAD > (rows?.length ?? 0)) more();
+    if (more && !busy && !error && at + LOAD_MORE_BELOW > (rows?.length ?? 0)) {
+      more();
+    }
   }, [at, more, busy, error]);
-  const done = rows?.filter((one) => isDone(outcomeOf(one))).length ?? 0;
-  const left = rows === null ? null : rows.length - done;
+  const decidedCount =
+    rows?.filter((one) => isDecided(outcomeOf(one))).length ?? 0;
+  const waitingCount = rows === null ? null : rows.length - decidedCount;
   useEffect(() => {
-    if (left === null) return;
-    reviewsWaiting.set(left ? `${count(left)}${more ? "+" : ""}` : null);
-  }, [left, more]);
+    if (waitingCount === null) return;
+    reviewsWaiting.set(
+      waitingCount ? `${count(waitingCount)}${more ? "+" : ""}` : null,
+    );
+  }, [waitingCount, more]);
   useEffect(() => {
-    if (left === 0 && !busy) return every(LOOK_AGAIN_MS, reload);
-  }, [left, busy]);
+    if (waitingCount === 0 && !busy) return every(REFRESH_MS, reload);
+  }, [waitingCount, busy]);
   const failed = rows?.filter((one) => outcomeOf(one) instanceof Error) ?? [];
   return (
     <>
@@ -124,7 +135,7 @@ export function ReviewsView({ client }: { client: OperatorClient }) {
       <p class="quiet">
         {rows === null
           ? "…"
-          : `${count(done)} decided of ${count(rows.length)}${
+          : `${count(decidedCount)} decided of ${count(rows.length)}${
             more ? " and more" : ""
           }.`} Keys: J next, K back, A approve, R reject.
       </p>
@@ -137,16 +148,16 @@ export function ReviewsView({ client }: { client: OperatorClient }) {
         </p>
       )}
       {product && (
-        <Reviewed
+        <ReviewCard
           product={product}
           outcome={outcomeOf(product)}
           isFirst={at === 0}
           isLast={at + 1 === rows?.length}
-          onStep={step}
+          onStep={move}
           onApprove={() => decide("approved")}
           onReject={() => setRejecting(true)}
         >
-          {isRejecting && !isDone(outcomeOf(product)) && (
+          {isRejecting && !isDecided(outcomeOf(product)) && (
             <WhenLoaded loaded={reasons}>
               {(known) => (
                 <Rejection
@@ -159,11 +170,11 @@ export function ReviewsView({ client }: { client: OperatorClient }) {
               )}
             </WhenLoaded>
           )}
-        </Reviewed>
+        </ReviewCard>
       )}
       <ListFoot
         list={{ ...list, more: null }}
-        empty="No product waits for a review. A seller's settings say which products are reviewed."
+        empty="No product waits for a review. Each seller's settings determine which products are reviewed."
       />
       <details class="card">
         <summary>List of reasons</summary>
@@ -183,15 +194,15 @@ export function ReviewsView({ client }: { client: OperatorClient }) {
   );
 }
 
-/** A form for the operator's list of reasons, one line each. */
+/** A form for the operator's list of reasons, with one reason in each line. */
 function ReasonsForm({ known, onSave }: {
   known: readonly ListedReason[];
   onSave: (list: ListedReason[]) => Promise<void>;
 }) {
-  const [text, setText] = useState(() => known.map(lineOf).join("\n"));
+  const [text, setText] = useState(() => known.map(reasonLine).join("\n"));
   const { busy, error, run } = useAction();
   return (
-    <Form onSubmit={() => run(() => onSave(reasonsIn(text)))}>
+    <Form onSubmit={() => run(() => onSave(parseReasons(text)))}>
       <p class="field">
         <label for="reasons">
           One per line: code | field | message
@@ -209,12 +220,12 @@ function ReasonsForm({ known, onSave }: {
   );
 }
 
-function lineOf({ code, field = "", message }: ListedReason): string {
+function reasonLine({ code, field = "", message }: ListedReason): string {
   const parts = message ? [code, field, message] : [code, field];
   return parts.join(" | ");
 }
 
-function reasonsIn(text: string): ListedReason[] {
+function parseReasons(text: string): ListedReason[] {
   return text.split("\n").filter((line) => line.trim() !== "").map((line) => {
     const [code, field, ...message] = line.split("|");
     return {
@@ -225,11 +236,11 @@ function reasonsIn(text: string): ListedReason[] {
   });
 }
 
-function isDone(outcome: Outcome | undefined): boolean {
+function isDecided(outcome: Outcome | undefined): boolean {
   return outcome !== undefined && !(outcome instanceof Error);
 }
 
-/** Shortcuts: calls the function of a key, except in form fields. */
+/** Calls the function of a pressed key, except in form fields. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -238,17 +249,17 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
       const { key, ctrlKey, metaKey, altKey, target } = event;
       if (ctrlKey || metaKey || altKey) return;
       if ((target as Element).closest("input, textarea, select")) return;
-      const act = latest.current[key.toLowerCase()];
-      if (act === undefined) return;
+      const action = latest.current[key.toLowerCase()];
+      if (action === undefined) return;
       event.preventDefault();
-      act();
+      action();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
 }
 
-function Reviewed(
+function ReviewCard(
   {
     product,
     outcome,
@@ -266,19 +277,21 @@ function Reviewed(
     onStep: (by: number) => void;
     onApprove: () => void;
     onReject: () => void;
-    /** Drawn below the buttons. */
+    /** Shown below the buttons. */
     children: ComponentChildren;
   },
 ) {
   const { sku, title, seller, price, changed, review } = product;
-  const done = isDone(outcome);
-  const same = FIELDS.filter((field) => !changed.includes(field));
-  const none = same.filter((field) => isNone(product[field])).map(fieldLabel);
+  const isReviewDecided = isDecided(outcome);
+  const unchangedFields = FIELDS.filter((field) => !changed.includes(field));
+  const emptyFields = unchangedFields.filter((field) =>
+    isEmptyValue(product[field])
+  ).map(fieldLabel);
   return (
     <article class="card" aria-label={sku}>
       <div class="bar">
         <h2>{title}</h2>
-        {done && (
+        {isReviewDecided && (
           <span class={outcome === "approved" ? "good" : "bad"}>
             {`${outcome}`}
           </span>
@@ -297,10 +310,10 @@ function Reviewed(
       )}
       {outcome instanceof Error && <ErrorNote error={outcome} />}
       <p class="row">
-        <button type="button" disabled={done} onClick={onApprove}>
+        <button type="button" disabled={isReviewDecided} onClick={onApprove}>
           Approve
         </button>
-        <button type="button" disabled={done} onClick={onReject}>
+        <button type="button" disabled={isReviewDecided} onClick={onReject}>
           Reject…
         </button>
         <button type="button" disabled={isFirst} onClick={() => onStep(-1)}>
@@ -317,22 +330,26 @@ function Reviewed(
           <div class="halves">
             <div>
               <p class="quiet">before</p>
-              <Value value={product.former?.[field]} />
+              <FieldText value={product.former?.[field]} />
             </div>
             <div>
               <p class="quiet">now</p>
-              <Value value={product[field]} />
+              <FieldText value={product[field]} />
             </div>
           </div>
         </section>
       ))}
-      {same.filter((field) => !isNone(product[field])).map((field) => (
+      {unchangedFields.filter((field) => !isEmptyValue(product[field])).map((
+        field,
+      ) => (
         <section key={field}>
           <h3>{fieldLabel(field)}</h3>
-          <Value value={product[field]} />
+          <FieldText value={product[field]} />
         </section>
       ))}
-      {none.length > 0 && <p class="quiet">Not given: {none.join(", ")}</p>}
+      {emptyFields.length > 0 && (
+        <p class="quiet">Not given: {emptyFields.join(", ")}</p>
+      )}
     </article>
   );
 }
@@ -356,12 +373,12 @@ type FieldValue =
   | undefined
   | readonly (string | ProductImage)[];
 
-function isNone(value: FieldValue): value is null | undefined {
+function isEmptyValue(value: FieldValue): value is null | undefined {
   return value === null || value === undefined || value.length === 0;
 }
 
-function Value({ value }: { value: FieldValue }) {
-  if (isNone(value)) return <p class="quiet">none</p>;
+function FieldText({ value }: { value: FieldValue }) {
+  if (isEmptyValue(value)) return <p class="quiet">none</p>;
   if (typeof value === "string") return <p class="break">{value}</p>;
   return (
     <ul class="gallery">

@@ -1,5 +1,5 @@
 /**
- * For the operator: one seller with its limits, keys, deliveries and refusals.
+ * The operator's view of one seller: limits, keys, deliveries and refusals.
  */
 import { useState } from "preact/hooks";
 import type { OperatorClient, Seller } from "../../client/mod.ts";
@@ -56,13 +56,13 @@ export function SellerView(
                 onChanged={loaded.reload}
               />
             </div>
-            <Figures seller={seller} />
-            <Settings
+            <SellerFigures seller={seller} />
+            <SellerSettings
               client={client}
               seller={seller}
               onChanged={loaded.reload}
             />
-            <Keys client={client} seller={seller} />
+            <SellerKeys client={client} seller={seller} />
             <SellerDeliveries client={client} seller={seller} />
             <section>
               <h2>Refused requests</h2>
@@ -70,12 +70,12 @@ export function SellerView(
                 <a
                   href={linkTo("refusals", undefined, { seller: seller.name })}
                 >
-                  Find by time, code or SKU
+                  Find refusals by time, code or SKU
                 </a>
               </p>
               <Refusals client={client} filter={{ seller: seller.id }} />
             </section>
-            <Removal client={client} seller={seller} />
+            <SellerRemoval client={client} seller={seller} />
           </>
         )}
       </WhenLoaded>
@@ -93,13 +93,13 @@ async function loadSeller(
   return sellers[0];
 }
 
-/** What an empty value of a limit means. */
-function unsetOf(name: LimitName): string {
+/** The placeholder that says what an empty limit means. */
+function placeholderOf(name: LimitName): string {
   const { unset = "default" }: SellerLimit = SELLER_LIMITS[name];
   return unset;
 }
 
-function Figures({ seller }: { seller: Seller }) {
+function SellerFigures({ seller }: { seller: Seller }) {
   return (
     <dl class="figures card">
       <Figure label="products" value={count(seller.products)} />
@@ -116,16 +116,16 @@ function Figures({ seller }: { seller: Seller }) {
   );
 }
 
-type Setting = LimitName | "email" | "review";
+type SettingName = LimitName | "email" | "review";
 
-function Settings({ client, seller, onChanged }: {
+function SellerSettings({ client, seller, onChanged }: {
   client: OperatorClient;
   seller: Seller;
   onChanged: () => void;
 }) {
   const { busy, error, run } = useAction();
-  const [texts, setTexts] = useState<Partial<Record<Setting, string>>>({});
-  const field = (name: Setting) => ({
+  const [texts, setTexts] = useState<Partial<Record<SettingName, string>>>({});
+  const field = (name: SettingName) => ({
     id: name,
     value: texts[name] ?? `${seller[name] ?? ""}`,
     onInput: (
@@ -133,7 +133,7 @@ function Settings({ client, seller, onChanged }: {
     ) => setTexts({ ...texts, [name]: value }),
   });
   const save = async () => {
-    for (const seller_attribute of Object.keys(texts) as Setting[]) {
+    for (const seller_attribute of Object.keys(texts) as SettingName[]) {
       const value = texts[seller_attribute]!.trim();
       const change = { seller: seller.id, seller_attribute, value };
       await client.sellers.setAttribute(change);
@@ -154,7 +154,7 @@ function Settings({ client, seller, onChanged }: {
             <input
               {...field(name)}
               inputMode="numeric"
-              placeholder={unsetOf(name)}
+              placeholder={placeholderOf(name)}
             />
           </span>
         ))}
@@ -162,7 +162,9 @@ function Settings({ client, seller, onChanged }: {
           <label for="review">Review</label>
           <select {...field("review")}>
             {REVIEW_POLICIES.map((policy) => (
-              <option key={policy} value={policy}>{POLICIES[policy]}</option>
+              <option key={policy} value={policy}>
+                {POLICY_LABELS[policy]}
+              </option>
             ))}
           </select>
         </span>
@@ -173,8 +175,8 @@ function Settings({ client, seller, onChanged }: {
         <button type="submit" class="main" disabled={busy}>Save</button>
       </div>
       <p class="quiet">
-        An empty field means what it shows: “default” is the value of the
-        settings, “any” is no limit.
+        The grey text in an empty field says what applies: “default” is the
+        service’s setting, “any” is no limit.
         {seller.unsubscribed_at && (
           <>
             {" "}The seller unsubscribed from mails on{" "}
@@ -187,13 +189,13 @@ function Settings({ client, seller, onChanged }: {
   );
 }
 
-const POLICIES: Readonly<Record<ReviewPolicy, string>> = {
+const POLICY_LABELS: Readonly<Record<ReviewPolicy, string>> = {
   none: "none",
   new: "new products",
   changes: "new and changed products",
 };
 
-function Keys({ client, seller: { id: seller } }: {
+function SellerKeys({ client, seller: { id: seller } }: {
   client: OperatorClient;
   seller: Seller;
 }) {
@@ -212,8 +214,8 @@ function Keys({ client, seller: { id: seller } }: {
   );
 }
 
-/** A form that removes the seller after its name has been typed. */
-function Removal(
+/** A form that removes the seller after the operator has typed the name. */
+function SellerRemoval(
   { client, seller }: { client: OperatorClient; seller: Seller },
 ) {
   const remove = async (name: string) => {
@@ -227,12 +229,12 @@ function Removal(
     <section class="card">
       <h2>Remove this seller</h2>
       <p class="quiet">
-        This removes its products, uploads, webhooks, events and keys. It cannot
-        be undone.
+        This deletes the seller’s products, uploads, webhooks, events and keys.
+        The deletion cannot be undone.
       </p>
       <OneFieldForm
         id="removed-name"
-        label="Type its name to confirm"
+        label="To confirm, type the seller’s name"
         button="Remove"
         required
         onSend={remove}

@@ -1,5 +1,5 @@
 /**
- * For the operator: the deliveries of one seller. The filter is in the address.
+ * The operator's view of one seller's deliveries. The filter is in the address.
  */
 import type {
   LoggedDelivery,
@@ -21,9 +21,7 @@ import {
 
 type DeliveryState = LoggedDelivery["state"];
 
-/**
- * The states of the filter. States that need an action come first.
- */
+/** The states of the filter; those that need an action come first. */
 const STATES = Object.keys(
   {
     exhausted: 0,
@@ -51,12 +49,12 @@ const COLUMNS: readonly Column<LoggedDelivery>[] = [
   {
     label: "Last attempt",
     classes: "fill",
-    cell: (delivery) => <LastAnswer delivery={delivery} />,
+    cell: (delivery) => <LastAttempt delivery={delivery} />,
   },
 ];
 
 /** The latest attempt, with all attempts behind a toggle. */
-function LastAnswer({ delivery }: { delivery: LoggedDelivery }) {
+function LastAttempt({ delivery }: { delivery: LoggedDelivery }) {
   const { attempts, next_attempt_at: next } = delivery;
   const last = attempts.at(-1);
   return (
@@ -79,8 +77,8 @@ export function SellerDeliveries({ client, seller }: {
   client: OperatorClient;
   seller: Seller;
 }) {
-  const wanted = useStore(route).query.get("state");
-  const state = STATES.find((each) => each === wanted);
+  const requested = useStore(route).query.get("state");
+  const state = STATES.find((other) => other === requested);
   const list = useRows(async (after, signal) => {
     const { deliveries: rows, next } = await client
       .deliveries.list({ seller: seller.id, state, after }, { signal });
@@ -99,9 +97,9 @@ export function SellerDeliveries({ client, seller }: {
               goTo("sellers", seller.id, { state: event.currentTarget.value })}
           >
             <option value="">any</option>
-            {STATES.map((each) => (
-              <option key={each} value={each}>
-                {readable(stateWord(each))}
+            {STATES.map((other) => (
+              <option key={other} value={other}>
+                {readable(stateWord(other))}
               </option>
             ))}
           </select>
@@ -118,13 +116,18 @@ export function SellerDeliveries({ client, seller }: {
           keyOf={({ id }) => id}
         />
       )}
-      <ListFoot list={list} empty={<Empty seller={seller} state={state} />} />
+      <ListFoot
+        list={list}
+        empty={<NoDeliveries seller={seller} state={state} />}
+      />
     </section>
   );
 }
 
-/** Shown if the filter finds no deliveries. */
-function Empty({ seller, state }: { seller: Seller; state?: DeliveryState }) {
+/** The text of the list if the filter finds no deliveries. */
+function NoDeliveries(
+  { seller, state }: { seller: Seller; state?: DeliveryState },
+) {
   if (state !== undefined) {
     return (
       <>
@@ -134,12 +137,12 @@ function Empty({ seller, state }: { seller: Seller; state?: DeliveryState }) {
     );
   }
   return seller.webhooks === 0
-    ? "This seller has no webhook, so nothing was delivered. It registers one on its own page, in Webhooks, or with the API."
+    ? "This seller has no webhook, so nothing was delivered. Sellers register webhooks in the view Webhooks, or with the API."
     : (
       <>
-        Nothing was delivered yet. Send an event of this seller as the{" "}
+        Nothing was delivered yet. The{" "}
         <HandbookLink chapter="operator-api#events">handbook</HandbookLink>{" "}
-        shows.
+        shows how to send an event to this seller.
       </>
     );
 }

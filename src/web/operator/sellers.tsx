@@ -1,4 +1,4 @@
-/** For the operator: all sellers, and a form for a new one. */
+/** The operator's view of all sellers, with a form for a new seller. */
 import { useState } from "preact/hooks";
 import type { NewSeller, OperatorClient, Seller } from "../../client/mod.ts";
 import {
