@@ -14,7 +14,7 @@ import {
 } from "../../src/web/import/columns/spreadsheet.ts";
 import { gatherTable } from "../../src/web/import/gather.ts";
 import { readTable } from "../../src/web/import/read/csv.ts";
-import { saleTime } from "../../src/web/lib/sale_times.ts";
+import { normaliseSaleTime } from "../../src/web/lib/sale_times.ts";
 import {
   catalogueFile,
   deletedProductsFile,
@@ -128,7 +128,9 @@ Deno.test("times of sales are read as programs write them", () => {
     ["12/01/2026", "12/01/2026"],
     ["2026-99-01 08:00", "2026-99-01 08:00"],
   ];
-  for (const [text, expected] of rows) assertEquals(saleTime(text), expected);
+  for (const [text, expected] of rows) {
+    assertEquals(normaliseSaleTime(text), expected);
+  }
 });
 
 Deno.test("a saved table has the sales, and is accepted unchanged", async () => {

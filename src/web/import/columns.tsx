@@ -13,7 +13,7 @@ import {
   keepChosen,
 } from "./columns/mappings.ts";
 import { HUNDREDTHS, type NumberFormat, WEIGHT_UNITS } from "../lib/numbers.ts";
-import { count, plural } from "../lib/format.ts";
+import { formatCount, plural } from "../lib/format.ts";
 import { contactNames } from "../ui/contact_choice.tsx";
 import { contactQuestions } from "./check/contact_questions.ts";
 import {
@@ -44,7 +44,7 @@ import { loadPictures } from "./load_pictures.ts";
 import { withPictureColumn } from "./picture_rows.ts";
 import { openMappedTable } from "./send/upload.ts";
 import { valuesOfField } from "../lib/words.ts";
-import { readable } from "../lib/texts.ts";
+import { readableName } from "../lib/texts.ts";
 
 /** The number of rows in the preview, and of examples of a column. */
 const ROWS = 5;
@@ -378,7 +378,9 @@ function ForAllRows({ mapping, onMapping }: {
                 <select value={values[target]} onChange={onInput}>
                   <option value="">–</option>
                   {words.map((word) => (
-                    <option key={word} value={word}>{readable(word)}</option>
+                    <option key={word} value={word}>
+                      {readableName(word)}
+                    </option>
                   ))}
                 </select>
               )}
@@ -487,7 +489,7 @@ function Preview({ table, mapping }: {
     (mapping.targets.includes(target) || mapping.values[target])
   );
   const columns: readonly Column<typeof rows[number]>[] = [
-    { label: "Row", right: true, cell: ({ number }) => count(number) },
+    { label: "Row", right: true, cell: ({ number }) => formatCount(number) },
     ...shown.map(({ target, label }) => {
       const text = ({ values }: typeof rows[number]) =>
         shortened(values.get(target) ?? []);

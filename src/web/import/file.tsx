@@ -4,10 +4,10 @@ import { afterMs, saveFile } from "../lib/browser.ts";
 import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
 import { Editor, type Selection } from "../ui/editor.tsx";
 import { changeColumns } from "./intake.ts";
-import { Finder, isJson, linesOf } from "../lib/markup.ts";
+import { isJson, linesWithProblems, ProblemFinder } from "../lib/markup.ts";
 import { runInSlices } from "../lib/slices.ts";
 import { ErrorNote, errorSentence, Figure } from "../ui/components.tsx";
-import { bytes, count, plural } from "../lib/format.ts";
+import { formatBytes, formatCount, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { WarningNote } from "../ui/problem_list.tsx";
 import { type ShownLine, Source } from "../ui/source.tsx";
@@ -50,7 +50,7 @@ export function FileView({ client, current }: {
   const find = (problem: Detail) => {
     setPlace(problem);
     const found = current.kind === "document"
-      ? new Finder(current.text).find(problem)
+      ? new ProblemFinder(current.text).find(problem)
       : null;
     if (found === null) return;
     setSelection((last) => ({ ...found, request: (last?.request ?? 0) + 1 }));
@@ -180,7 +180,10 @@ function useMarked(
     if (!edited) return setFound(problemLines);
     const outdated = new AbortController();
     const cancel = afterMs(MARKED_AFTER_MS, async () => {
-      const lines = await runInSlices(linesOf(text, problems), outdated.signal);
+      const lines = await runInSlices(
+        linesWithProblems(text, problems),
+        outdated.signal,
+      );
       if (lines !== null) setFound(lines);
     });
     return () => {
@@ -216,7 +219,7 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
       <span class="quiet">
         {table !== null
           ? plural(table.rows.length, "row")
-          : bytes(document!.size)}
+          : formatBytes(document!.size)}
       </span>
       {document?.isLaidOut && <span class="quiet">line breaks added</span>}
       <button
@@ -268,8 +271,8 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
       )}
       {step.name === "refused" && !edited && mayStoreValid(current) && (
         <button type="button" class="main" onClick={send}>
-          Store {count(step.refusal.validCount)}, leave out{" "}
-          {count(step.refusal.leftOutCount)}
+          Store {formatCount(step.refusal.validCount)}, leave out{" "}
+          {formatCount(step.refusal.leftOutCount)}
         </button>
       )}
       {step.name === "failed" && step.refusal !== null && (
@@ -427,10 +430,10 @@ function Ready({ counts }: { counts: ProductCounts }) {
         <strong>No problems.</strong> This would be done:
       </p>
       <dl class="figures">
-        <Figure label="products" value={count(counts.total)} />
-        <Figure label="new" value={count(counts.created)} />
-        <Figure label="changed" value={count(counts.updated)} />
-        <Figure label="unchanged" value={count(counts.unchanged)} />
+        <Figure label="products" value={formatCount(counts.total)} />
+        <Figure label="new" value={formatCount(counts.created)} />
+        <Figure label="changed" value={formatCount(counts.updated)} />
+        <Figure label="unchanged" value={formatCount(counts.unchanged)} />
       </dl>
     </div>
   );

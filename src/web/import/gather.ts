@@ -4,9 +4,9 @@
  */
 import { parseTime } from "../../lib/values.ts";
 import { now } from "../lib/browser.ts";
-import { plural, sentences } from "../lib/format.ts";
-import { isBareWeight, weightUnitOf } from "../lib/numbers.ts";
-import { saleTime } from "../lib/sale_times.ts";
+import { joinSentences, plural } from "../lib/format.ts";
+import { isWeightWithoutUnit, weightUnitOf } from "../lib/numbers.ts";
+import { normaliseSaleTime } from "../lib/sale_times.ts";
 import type { SlicedWork } from "../lib/slices.ts";
 import { sampledValues, sampleValues } from "./columns/guesses.ts";
 import type { ColumnField } from "../lib/column_field.ts";
@@ -55,7 +55,7 @@ export function* gatherTable(read: Table): SlicedWork<GatheredTable> {
     notes.push(next.note);
     yield;
   }
-  return { table, note: sentences(...notes) };
+  return { table, note: joinSentences(...notes) };
 }
 
 /** Joins the rows of a shop's export. */
@@ -74,7 +74,7 @@ function* ofShop(table: Table): SlicedWork<GatheredTable> {
     at,
     names,
   );
-  return { table: products, note: sentences(ended.note, note) };
+  return { table: products, note: joinSentences(ended.note, note) };
 }
 
 /** Removes rows that repeat the header, as lists of several pages have. */
@@ -137,7 +137,7 @@ function* withWeightUnits(table: Table): SlicedWork<GatheredTable> {
   const { table: weighed } = yield* withChangedRows(
     table,
     (cells) =>
-      isBareWeight(cells[weight]) && weightUnitOf(cells[unit]) !== ""
+      isWeightWithoutUnit(cells[weight]) && weightUnitOf(cells[unit]) !== ""
         ? cells.with(weight, `${cells[weight]} ${cells[unit]}`.trim())
         : cells,
   );
@@ -245,7 +245,7 @@ function* withoutEndlessSales(
   const [price, from, until] = sale.map(at);
   const isEndless = (cells: Row) =>
     cells[price] && !cells[until] && cells[from] &&
-    (parseTime(saleTime(cells[from])) ?? Infinity) > now();
+    (parseTime(normaliseSaleTime(cells[from])) ?? Infinity) > now();
   const { table: ended, changed } = yield* withChangedRows(
     table,
     (cells) => isEndless(cells) ? cells.with(price, "") : cells,

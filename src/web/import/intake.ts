@@ -12,7 +12,7 @@ import {
   withFormulas,
 } from "./read/csv.ts";
 import { isOwnTable } from "./columns/own_table.ts";
-import { listed, plural, sentences } from "../lib/format.ts";
+import { joinSentences, nameWithNumbers, plural } from "../lib/format.ts";
 import { decodeAs, type DecodedText } from "./read/encodings.ts";
 import { countKnownNames } from "./columns/headers.ts";
 import {
@@ -110,7 +110,9 @@ export async function openWorkbook(
     errors,
     questions: [
       ...(hidden !== null || hiddenRows.length === 0 ? [] : [question(
-        `The workbook hides ${listed("row", hiddenRows)}, maybe by a filter.`,
+        `The workbook hides ${
+          nameWithNumbers("row", hiddenRows)
+        }, maybe by a filter.`,
         confirmation(`Include ${plural(hiddenRows.length, "row")}`),
         rereading(
           `Leave ${plural(hiddenRows.length, "row")} out`,
@@ -270,7 +272,9 @@ async function openTextTable(file: TextFile): Promise<void> {
       ...(table.doubts.length === 0 || file.oneText !== undefined
         ? []
         : [question(
-          `A text in ${listed("row", table.doubts)} may continue in the ` +
+          `A text in ${
+            nameWithNumbers("row", table.doubts)
+          } may continue in the ` +
             "next lines, or each of these lines may be a row: a quotation " +
             "mark may mean inches.",
           confirmation("Each line is a row"),
@@ -296,7 +300,7 @@ function shiftQuestion(
 ): Finding {
   return question(
     `A "${delimiter}" before a space may be part of a text in ${
-      listed("row", shifts)
+      nameWithNumbers("row", shifts)
     }, so that values are in wrong columns.`,
     confirmation("The columns are right"),
     rereading(`Leave ${plural(shifts.length, "row")} out`, leaveOut),
@@ -322,7 +326,7 @@ async function openTable(
   if (made === null) return;
   const { table, errors: more, note } = made;
   const without = errors + more;
-  const notes = sentences(
+  const notes = joinSentences(
     before,
     without > 0 &&
       `${plural(without, "cell")} without a value, such as #N/A, ` +

@@ -1,6 +1,6 @@
 /** Opens files, with code that is loaded for the first one. */
 import type { Client } from "../../client/mod.ts";
-import type { Dropped } from "../lib/browser.ts";
+import type { DroppedItems } from "../lib/browser.ts";
 import { loadedCode } from "./loaded_code.ts";
 
 /** Loads the code that reads, corrects and sends files. */
@@ -9,7 +9,7 @@ export const loadFiles = () => import("./files.ts");
 /** Opens dropped files: a file with products, and pictures. */
 export async function openDropped(
   client: Client | null,
-  dropped: Dropped,
+  dropped: DroppedItems,
 ): Promise<void> {
   const { name } = dropped.files[0];
   const code = await loadedCode(name, loadFiles);

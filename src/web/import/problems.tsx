@@ -8,9 +8,9 @@ import type { Client, Detail, DetailCode } from "../../client/mod.ts";
 import { csvOf } from "./read/csv.ts";
 import { mayBeConfirmed } from "./check/objections.ts";
 import { problemTitle, remedyOf, valuesOfField } from "../lib/words.ts";
-import { readable } from "../lib/texts.ts";
+import { readableName } from "../lib/texts.ts";
 import { ErrorFacts, Form } from "../ui/components.tsx";
-import { count, plural } from "../lib/format.ts";
+import { formatCount, plural } from "../lib/format.ts";
 import { ConfirmButton } from "./confirm_button.tsx";
 import type { Upload } from "./send/upload_state.ts";
 import {
@@ -73,7 +73,9 @@ export function Problems({ client, current, place, onFind }: {
             onInput={(event) => setWanted(event.currentTarget.value)}
           />
           <span class="quiet" role="status">
-            {wanted === "" ? "" : `${count(shown)} of ${count(all.length)}`}
+            {wanted === ""
+              ? ""
+              : `${formatCount(shown)} of ${formatCount(all.length)}`}
           </span>
         </div>
       )}
@@ -166,7 +168,7 @@ function GroupView({ client, group, current, isOpen, place, onFind }: {
       onToggle={(event) => setOpen(event.currentTarget.open)}
     >
       <summary>
-        {group.title} <b class="count">{count(group.found.length)}</b>
+        {group.title} <b class="count">{formatCount(group.found.length)}</b>
         <span class="unseen">
           {group.found.length === 1 ? "problem" : "problems"}
         </span>
@@ -257,7 +259,7 @@ function ReplaceForm({ group: { found }, current }: {
       }}
     >
       <span>
-        Replace <b>{common}</b> in all {count(found.length)} by
+        Replace <b>{common}</b> in all {formatCount(found.length)} by
       </span>
       {words === null
         ? (
@@ -274,7 +276,7 @@ function ReplaceForm({ group: { found }, current }: {
           >
             <option value="">– choose –</option>
             {words.map((word) => (
-              <option key={word} value={word}>{readable(word)}</option>
+              <option key={word} value={word}>{readableName(word)}</option>
             ))}
           </select>
         )}

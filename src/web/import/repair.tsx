@@ -13,8 +13,8 @@ import {
 } from "../ui/grid.tsx";
 import { isMadeDate } from "../../lib/made_dates.ts";
 import { Form, useLoaded } from "../ui/components.tsx";
-import { count, plural } from "../lib/format.ts";
-import { money } from "../lib/money.ts";
+import { formatCount, plural } from "../lib/format.ts";
+import { formatMoney } from "../lib/money.ts";
 import {
   cellProblem,
   type ColumnKey,
@@ -147,9 +147,13 @@ export function Repair({ client, current, busy }: {
             setPlace(null);
           }}
         >
-          <option value="">All problems ({count(tableProblems.length)})</option>
+          <option value="">
+            All problems ({formatCount(tableProblems.length)})
+          </option>
           {[...titles].map(([title, { length }]) => (
-            <option key={title} value={title}>{title} ({count(length)})</option>
+            <option key={title} value={title}>
+              {title} ({formatCount(length)})
+            </option>
           ))}
         </select>
         <button
@@ -157,7 +161,7 @@ export function Repair({ client, current, busy }: {
           disabled={busy || steps.length === 0}
           onClick={undoStep}
         >
-          Undo{steps.length > 0 && ` (${count(steps.length)})`}
+          Undo{steps.length > 0 && ` (${formatCount(steps.length)})`}
         </button>
         {confirmable.length > 1 && (
           <ConfirmButton
@@ -351,7 +355,7 @@ function PriceNow({ client, sku }: { client: Client; sku: string }) {
   return data?.price
     ? (
       <p>
-        The price is {money(data.price.amount, data.price.currency)} now.
+        The price is {formatMoney(data.price.amount, data.price.currency)} now.
       </p>
     )
     : null;

@@ -3,7 +3,7 @@
  * opened, pictures are added, and other files are named.
  */
 import type { Client } from "../../client/mod.ts";
-import type { Dropped } from "../lib/browser.ts";
+import type { DroppedItems } from "../lib/browser.ts";
 import { openPictures } from "../pictures/current.ts";
 import { sortDropped } from "../pictures/dropped.ts";
 import { type ChosenFile, NOT_A_PICTURE } from "../pictures/kinds.ts";
@@ -17,7 +17,7 @@ import { upload } from "./send/upload_state.ts";
 /** Takes dropped files and folders. */
 export async function takeDropped(
   client: Client | null,
-  { entries, files, handle }: Dropped,
+  { entries, files, handle }: DroppedItems,
 ): Promise<void> {
   const sorted = await sortDropped({ entries, files });
   const { all, pictures, products, unsent } = sorted;

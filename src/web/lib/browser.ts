@@ -23,8 +23,9 @@ export function afterMs(ms: number, fn: () => void): () => void {
 }
 
 /**
- * Resolves after the page has drawn and handled its events. It sends a message,
- * because a timer takes a second in a hidden tab.
+ * Resolves after the browser has drawn the page and handled its events. The
+ * function sends a message instead of setting a timer, because a timer of a
+ * hidden tab takes a second.
  */
 export function yieldToPage(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
@@ -52,16 +53,17 @@ export interface StoredText {
   set(text: string | null): void;
 }
 
-/** A text that is stored for this tab, until it is closed. */
-export const inTab = (name: string): StoredText =>
+/** A text that is stored for this tab until the tab is closed. */
+export const storedInTab = (name: string): StoredText =>
   storedText(() => sessionStorage, name);
 
-/** A text that is stored for all tabs. */
-export const inBrowser = (name: string): StoredText =>
+/** A text that is stored for all tabs of the browser. */
+export const storedInBrowser = (name: string): StoredText =>
   storedText(() => localStorage, name);
 
 /**
- * A browser that blocks storage throws at every access; then nothing is stored.
+ * A text in a storage. If the browser blocks storage, every access throws, and
+ * nothing is stored.
  */
 function storedText(storage: () => Storage, name: string): StoredText {
   return {
@@ -84,16 +86,16 @@ function storedText(storage: () => Storage, name: string): StoredText {
 }
 
 /** A chosen file that the page may read again later. */
-export interface Picked {
+export interface PickedFile {
   file: File;
   handle: FileSystemFileHandle;
 }
 
 /**
- * Asks for a file; null if none was chosen. Only some browsers let a page read
- * a file again.
+ * Asks the user for a file that the page may read again later. Returns null if
+ * the user chose none, "unsupported" if the browser offers no such files.
  */
-export async function pickFile(): Promise<Picked | null | "unsupported"> {
+export async function pickFile(): Promise<PickedFile | null | "unsupported"> {
   const { showOpenFilePicker } = globalThis as {
     showOpenFilePicker?: () => Promise<FileSystemFileHandle[]>;
   };
@@ -108,8 +110,8 @@ export async function pickFile(): Promise<Picked | null | "unsupported"> {
   }
 }
 
-/** What was dropped on the page. */
-export interface Dropped {
+/** The files and folders that the user dropped on the page. */
+export interface DroppedItems {
   /** Files and folders; empty where the browser gives only files. */
   entries: readonly FileSystemEntry[];
   files: readonly File[];
@@ -117,11 +119,11 @@ export interface Dropped {
   handle: FileSystemFileHandle | null;
 }
 
-/** The dropped files and folders. */
-export async function droppedFiles(
+/** Reads the files and folders of a drop event. */
+export async function readDroppedItems(
   { items, files }: DataTransfer,
-): Promise<Dropped> {
-  // The browser clears both at the first await.
+): Promise<DroppedItems> {
+  // The browser clears `files` and `items` at the first await.
   const all = [...files];
   const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   const first = items[0] as

@@ -1,7 +1,7 @@
-/** Categories of the marketplace's list. */
+/** Requests categories of the marketplace's list. */
 import { ApiError, type Category, type Client } from "../../client/mod.ts";
 
-/** The category of this name; null if the marketplace has none. */
+/** The category of this name; null if the list does not contain the name. */
 export async function fetchCategory(
   client: Client,
   category: string,
@@ -25,7 +25,7 @@ export async function hasCategories(
   return category.length > 0;
 }
 
-/** The categories of these names, without those that the marketplace lacks. */
+/** The categories of these names; names outside the list are left out. */
 export async function fetchCategories(
   client: Client,
   names: readonly string[],

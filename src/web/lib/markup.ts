@@ -1,6 +1,6 @@
 /**
- * Positions in the source text of a document. The page edits the text, so it
- * needs offsets, also in documents that are not well-formed.
+ * Finds elements and problems in the source text of a document. The page edits
+ * this text, so the page needs offsets, even in malformed documents.
  */
 import type { Detail } from "../../client/mod.ts";
 import { runUninterrupted, type SlicedWork } from "./slices.ts";
@@ -8,25 +8,26 @@ import { runUninterrupted, type SlicedWork } from "./slices.ts";
 /** An element of the document. All positions are offsets into the text. */
 export interface ElementPosition {
   name: string;
-  /** The path below its product, or below the root: `images/image`. */
+  /** The path below the product, or below the root: `images/image`. */
   path: string;
-  /** Position of its product, from 1; missing outside of products. */
+  /** The position of the element's product, from 1; missing outside products. */
   product?: number;
-  /** Among siblings of the same name, from 1. */
+  /** The position among siblings of the same name, from 1. */
   index: number;
   start: number;
-  /** Where the content begins and ends; equal if it is empty. */
-  open: number;
-  close: number;
+  /** Where the content starts; equal to `contentEnd` if it is empty. */
+  contentStart: number;
+  contentEnd: number;
   end: number;
 }
 
-/** Above this many characters, a line with several elements is split. */
+/** A line with more characters and more tags than these is hard to read. */
 const LONG_LINE = 300;
 const MANY_TAGS = 6;
 
-interface Open {
-  piece: ElementPosition;
+/** An element without its end tag so far, and the counts of its children. */
+interface OpenElement {
+  element: ElementPosition;
   counts: Map<string, number>;
 }
 
@@ -34,13 +35,13 @@ interface Open {
 interface Token {
   start: number;
   end: number;
-  /** Null unless it is a tag. */
+  /** The name of a tag; null for other tokens. */
   name: string | null;
   kind: "start" | "end" | "empty" | "other";
 }
 
-/** How comments, CDATA, processing instructions and declarations end. */
-const OTHERS: readonly (readonly [string, string])[] = [
+/** The start and end of comments, CDATA, instructions and declarations. */
+const NON_TAG_DELIMITERS: readonly (readonly [string, string])[] = [
   ["<!--", "-->"],
   ["<![CDATA[", "]]>"],
   ["<?", "?>"],
@@ -51,7 +52,9 @@ const OTHERS: readonly (readonly [string, string])[] = [
 export function* markupTokens(text: string): Generator<Token> {
   for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at)) {
     const start = at;
-    const other = OTHERS.find(([begin]) => text.startsWith(begin, start));
+    const other = NON_TAG_DELIMITERS.find(([begin]) =>
+      text.startsWith(begin, start)
+    );
     if (other !== undefined) {
       const [begin, last] = other;
       const end = text.indexOf(last, start + begin.length);
@@ -87,21 +90,21 @@ function tagOf(text: string, start: number, end: number): Token {
   return { start, end, name, kind };
 }
 
-/** The elements in the order of their start tags. */
+/** The elements of a document, in the order of their start tags. */
 export function elementsOf(text: string): ElementPosition[] {
   return runUninterrupted(findElements(text));
 }
 
-/** The number of tags read between two pauses. */
-const STEP = 250;
+/** The number of tags that are read between two pauses. */
+const TAGS_PER_SLICE = 250;
 
 function* findElements(text: string): SlicedWork<ElementPosition[]> {
   let read = 0;
-  const pieces: ElementPosition[] = [];
+  const elements: ElementPosition[] = [];
   const opened = new OpenElements();
   const top = new Map<string, number>();
   for (const { start, end, name, kind } of markupTokens(text)) {
-    if (++read % STEP === 0) yield;
+    if (++read % TAGS_PER_SLICE === 0) yield;
     if (name === null) continue;
     if (kind === "end") {
       opened.close(name, start, end);
@@ -112,23 +115,23 @@ function* findElements(text: string): SlicedWork<ElementPosition[]> {
     const index = (counts.get(name) ?? 0) + 1;
     counts.set(name, index);
     const isProduct = opened.depth === 1 && name === "product";
-    const piece: ElementPosition = {
+    const element: ElementPosition = {
       name,
-      path: pathBelow(parent?.piece, name, opened.depth),
-      product: isProduct ? index : parent?.piece.product,
+      path: pathBelow(parent?.element, name, opened.depth),
+      product: isProduct ? index : parent?.element.product,
       index,
       start,
-      open: end,
-      close: end,
+      contentStart: end,
+      contentEnd: end,
       end,
     };
-    pieces.push(piece);
-    if (kind === "start") opened.open(piece);
+    elements.push(element);
+    if (kind === "start") opened.open(element);
   }
-  return pieces;
+  return elements;
 }
 
-/** The root and a product have an empty path. */
+/** The path of an element; empty for the root and for a product. */
 function pathBelow(
   parent: ElementPosition | undefined,
   name: string,
@@ -140,34 +143,34 @@ function pathBelow(
     : `${parent.path}/${name}`;
 }
 
-/** The elements that are open, from the outermost one. */
+/** The open elements, the outermost first. */
 class OpenElements {
-  readonly #stack: Open[] = [];
-  /** How many have each name. */
+  readonly #stack: OpenElement[] = [];
+  /** The number of open elements of each name. */
   readonly #byName = new Map<string, number>();
 
   get depth(): number {
     return this.#stack.length;
   }
 
-  get last(): Open | undefined {
+  get last(): OpenElement | undefined {
     return this.#stack.at(-1);
   }
 
-  open(piece: ElementPosition): void {
-    this.#stack.push({ piece, counts: new Map() });
-    this.#count(piece.name, 1);
+  open(element: ElementPosition): void {
+    this.#stack.push({ element, counts: new Map() });
+    this.#count(element.name, 1);
   }
 
   /** Closes the element of an end tag, and unclosed elements inside it. */
   close(name: string, start: number, end: number): void {
     if ((this.#byName.get(name) ?? 0) === 0) return;
     for (;;) {
-      const { piece } = this.#stack.pop()!;
-      this.#count(piece.name, -1);
-      piece.close = start;
-      piece.end = end;
-      if (piece.name === name) return;
+      const { element } = this.#stack.pop()!;
+      this.#count(element.name, -1);
+      element.contentEnd = start;
+      element.end = end;
+      if (element.name === name) return;
     }
   }
 
@@ -177,14 +180,14 @@ class OpenElements {
 }
 
 /**
- * The document, indented if it has lines too long to read. Only white space
- * between tags changes, and it has no meaning.
+ * Indents a document if it has lines that are too long to read. This changes
+ * only white space between tags, which has no meaning.
  */
-export function laidOut(text: string): string {
+export function indentLongLines(text: string): string {
   return text.split("\n").some(isUnreadable) ? indented(text) : text;
 }
 
-/** Each element on a line of its own. */
+/** Indents a document, with each element on a line of its own. */
 export function indented(text: string): string {
   let result = "";
   let depth = 0;
@@ -216,42 +219,42 @@ function isUnreadable(line: string): boolean {
   return line.length > LONG_LINE && line.split("<").length > MANY_TAGS;
 }
 
-/** A selection in the text. */
-export interface Range {
+/** A range of characters in a text. */
+export interface TextRange {
   start: number;
   end: number;
 }
 
-/** The lines of an edited document that have these problems. */
-export function* linesOf(
+/** The lines of a document in which these problems are. */
+export function* linesWithProblems(
   text: string,
   problems: readonly Detail[],
 ): SlicedWork<Set<number>> {
-  const finder = new Finder(text, yield* findElements(text));
+  const finder = new ProblemFinder(text, yield* findElements(text));
   const lines = new Set<number>();
   for (const [i, problem] of problems.entries()) {
-    if (i % STEP === 0) yield;
+    if (i % TAGS_PER_SLICE === 0) yield;
     const found = finder.find(problem);
     if (found !== null) lines.add(finder.lineOf(found.start));
   }
   return lines;
 }
 
-/** Finds the places of problems in one text. */
-export class Finder {
+/** Finds the ranges of problems in one document. */
+export class ProblemFinder {
   readonly #text: string;
   readonly #byProduct = new Map<number | undefined, ElementPosition[]>();
   readonly #lines: number[] = [0];
 
   constructor(
     text: string,
-    pieces: readonly ElementPosition[] = elementsOf(text),
+    elements: readonly ElementPosition[] = elementsOf(text),
   ) {
     this.#text = text;
-    for (const piece of pieces) {
-      const group = this.#byProduct.get(piece.product);
-      if (group === undefined) this.#byProduct.set(piece.product, [piece]);
-      else group.push(piece);
+    for (const element of elements) {
+      const group = this.#byProduct.get(element.product);
+      if (group === undefined) this.#byProduct.set(element.product, [element]);
+      else group.push(element);
     }
     for (
       let at = text.indexOf("\n");
@@ -274,29 +277,33 @@ export class Finder {
     return low + 1;
   }
 
-  /** Offset of the start of a line, from 1. */
+  /** The offset at which a line starts; the first line is 1. */
   startOf(line: number): number {
     return this.#lines[Math.min(line, this.#lines.length) - 1];
   }
 
-  /** The place of a problem in the text; null if the problem names none. */
-  find(problem: Detail): Range | null {
+  /** The range of a problem in the text; null if the problem has no place. */
+  find(problem: Detail): TextRange | null {
     const { product, field, line, column } = problem;
     if (field === undefined && column !== undefined && line !== undefined) {
       return this.#characterAt(line, column);
     }
     const [path, attribute] = (field ?? "").split(/\/?@/);
-    const piece = this.#pieceAt(product, path, line);
-    if (piece !== undefined) return this.#partOf(piece, attribute, problem);
+    const element = this.#elementAt(product, path, line);
+    if (element !== undefined) {
+      return this.#rangeIn(element, attribute, problem);
+    }
     const whole = product === undefined
       ? undefined
       : this.#byProduct.get(product)?.[0];
-    // A missing element is typed after the product's start tag.
-    if (whole !== undefined) return { start: whole.open, end: whole.open };
+    // The user adds a missing element after the product's start tag.
+    if (whole !== undefined) {
+      return { start: whole.contentStart, end: whole.contentStart };
+    }
     return line === undefined ? null : this.#lineAt(line);
   }
 
-  #pieceAt(
+  #elementAt(
     product: number | undefined,
     field: string,
     line: number | undefined,
@@ -304,35 +311,42 @@ export class Finder {
     const path = field.replace(/\[\d+\]/g, "");
     const index = /\[(\d+)\]$/.exec(field);
     const found = (this.#byProduct.get(product) ?? [])
-      .filter((piece) => piece.path === path);
+      .filter((element) => element.path === path);
     const numbered = index === null
       ? undefined
-      : found.find((piece) => piece.index === Number(index[1]));
+      : found.find((element) => element.index === Number(index[1]));
     return numbered ??
       found.find(({ start }) => this.lineOf(start) === line) ?? found[0];
   }
 
-  #partOf(
-    { name, start, open, close, path }: ElementPosition,
+  #rangeIn(
+    { name, start, contentStart, contentEnd, path }: ElementPosition,
     attribute: string | undefined,
     { code }: Detail,
-  ): Range {
+  ): TextRange {
     const nameRange = { start: start + 1, end: start + 1 + name.length };
     if (attribute !== undefined) {
-      return this.#attributeIn(start, open, attribute) ?? nameRange;
+      return this.#attributeIn(start, contentStart, attribute) ?? nameRange;
     }
     if (code === "unknown_element") return nameRange;
-    if (path === "") return { start, end: open };
-    if (close === open) return { start: open, end: open };
-    const content = this.#text.slice(open, close);
+    if (path === "") return { start, end: contentStart };
+    if (contentEnd === contentStart) {
+      return { start: contentStart, end: contentStart };
+    }
+    const content = this.#text.slice(contentStart, contentEnd);
     const before = content.length - content.trimStart().length;
     const value = content.trim();
-    // Other elements rather than a value may follow the start tag.
-    if (value === "" || value.includes("\n")) return { start: open, end: open };
-    return { start: open + before, end: open + before + value.length };
+    // The content may be other elements instead of a value.
+    if (value === "" || value.includes("\n")) {
+      return { start: contentStart, end: contentStart };
+    }
+    return {
+      start: contentStart + before,
+      end: contentStart + before + value.length,
+    };
   }
 
-  #attributeIn(start: number, end: number, name: string): Range | null {
+  #attributeIn(start: number, end: number, name: string): TextRange | null {
     const tag = this.#text.slice(start, end);
     for (let from = 0;;) {
       const at = tag.slice(from).search(/["']/) + from;
@@ -347,7 +361,7 @@ export class Finder {
   }
 
   /** The range of a character; `column` counts code points. */
-  #characterAt(line: number, column: number): Range {
+  #characterAt(line: number, column: number): TextRange {
     const { start, end } = this.#lineAt(line);
     const points = [...this.#text.slice(start, end)];
     const before = points.slice(0, column - 1).join("").length;
@@ -355,7 +369,7 @@ export class Finder {
     return { start: start + before, end: start + before + length };
   }
 
-  #lineAt(line: number): Range {
+  #lineAt(line: number): TextRange {
     const start = this.startOf(line);
     const end = this.#text.indexOf("\n", start);
     return { start, end: end < 0 ? this.#text.length : end };

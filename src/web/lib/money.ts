@@ -1,7 +1,7 @@
 import { PRICE_DIGITS } from "../../lib/values.ts";
 
 /** An exact decimal with its currency: `SEK 149.00`. */
-export function money(price: string, currency: string): string {
+export function formatMoney(price: string, currency: string): string {
   if (currency === "") return price;
   const format = new Intl.NumberFormat("en", {
     style: "currency",
@@ -9,6 +9,6 @@ export function money(price: string, currency: string): string {
     currencyDisplay: "code",
     maximumFractionDigits: PRICE_DIGITS.after,
   });
-  // Formats the text itself, because a number would lose digits.
+  // Formats the text, because a conversion to a number would lose digits.
   return format.format(price as `${number}`);
 }

@@ -1,25 +1,25 @@
 /**
- * Numbers as spreadsheets and shops write them: their decimal separator, and
- * their unit, which follows the number or is in the name of the column.
+ * Reads numbers as spreadsheets and shops write them. Their decimal separators
+ * differ; a unit follows the number or is in the name of the column.
  */
 import { WEIGHT_GRAMS } from "../../catalogue/fields.ts";
 import { withoutTrailing } from "../../lib/trim.ts";
 import { readCurrency } from "../../lib/values.ts";
 import { capitalised } from "./texts.ts";
 
-/** The decimal separator of a column; "": its numbers do not show it. */
+/** The decimal separator of a column; "" if its numbers do not show it. */
 export type DecimalSeparator = "," | "." | "";
 
 /** How the numbers of a column are read. */
 export interface NumberFormat {
   decimalSeparator: DecimalSeparator;
   /**
-   * The unit of numbers that have none themselves. Weights: one of
-   * `WEIGHT_UNITS`, or "" if each has its own. Prices: `HUNDREDTHS`, or "" for
-   * whole amounts. Images: the address that is put before paths.
+   * The unit of numbers without a unit. Weights: one of `WEIGHT_UNITS`, or "" if
+   * each weight has its unit. Prices: `HUNDREDTHS`, or "" for whole amounts.
+   * Images: the address that is prepended to paths.
    */
   unit: string;
-  /** Weights: round to whole grams, as a person chose. */
+  /** Whether the user has chosen to round weights to whole grams. */
   roundsToGrams?: true;
 }
 
@@ -32,7 +32,7 @@ export const WEIGHT_UNITS: Readonly<Record<string, number>> = {
   lb: 453.59237,
 };
 
-const WEIGHT_WORDS: Readonly<Record<string, string>> = {
+const WEIGHT_UNIT_NAMES: Readonly<Record<string, string>> = {
   mg: "mg milligram milligrams",
   g: "g gr gm gram grams gramm gramme grammes gramo gramos gramy gramów",
   kg:
@@ -42,13 +42,13 @@ const WEIGHT_WORDS: Readonly<Record<string, string>> = {
   lb: "lb lbs pound pounds",
 };
 
-/** The unit of prices in cents, by the header or by a person's choice. */
+/** The unit of prices in cents or other hundredths. */
 export const HUNDREDTHS = "1/100";
-const HUNDREDTHS_WORDS =
+const HUNDREDTHS_NAMES =
   "cent cents ct pence öre øre ore grosz grosze groszy céntimos centimes";
 
-/** Symbols that stand for one currency only. */
-const SYMBOLS: Readonly<Record<string, string>> = {
+/** The symbols that only one currency uses. */
+const CURRENCY_SYMBOLS: Readonly<Record<string, string>> = {
   "€": "EUR",
   "£": "GBP",
   "zł": "PLN",
@@ -60,15 +60,16 @@ export function lowerCaseWords(text: string): string[] {
   return text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }
 
-/** The unit of weight that one of these words names; "" if none does. */
+/** The unit of weight that one of these words names; "" if no word does. */
 function weightUnitIn(words: readonly string[]): string {
-  return Object.keys(WEIGHT_WORDS).find((unit) =>
-    WEIGHT_WORDS[unit].split(" ").some((name) => words.includes(name))
+  return Object.keys(WEIGHT_UNIT_NAMES).find((unit) =>
+    WEIGHT_UNIT_NAMES[unit].split(" ").some((name) => words.includes(name))
   ) ?? "";
 }
 
 /**
- * The weight unit in the name of a column such as `Weight (kg)`; "" if none.
+ * The unit of weight in the name of a column such as `Weight (kg)`; "" if the
+ * name has no unit.
  */
 export function weightUnitOf(header: string): string {
   return weightUnitIn(lowerCaseWords(header));
@@ -76,24 +77,26 @@ export function weightUnitOf(header: string): string {
 
 /** `HUNDREDTHS` for a column such as `Price (cents)`; else "". */
 export function priceUnitOf(header: string): string {
-  const names = HUNDREDTHS_WORDS.split(" ");
+  const names = HUNDREDTHS_NAMES.split(" ");
   return lowerCaseWords(header).some((word) => names.includes(word))
     ? HUNDREDTHS
     : "";
 }
 
-/** The currency that a text names by its code or symbol; "" if none. */
+/** The currency whose code or symbol a text contains; "" if there is none. */
 export function currencyIn(text: string): string {
-  const symbol = Object.keys(SYMBOLS).find((one) => text.includes(one));
-  if (symbol !== undefined) return SYMBOLS[symbol];
-  // Only words in capitals: "All" and "Top" are no codes.
+  const symbol = Object.keys(CURRENCY_SYMBOLS).find((one) =>
+    text.includes(one)
+  );
+  if (symbol !== undefined) return CURRENCY_SYMBOLS[symbol];
+  // Codes are in capitals; "All" and "Top" are only words.
   const codes = (text.match(/(?<!\p{L})[A-Z]{3}(?!\p{L})/gu) ?? [])
     .filter((code) => "value" in readCurrency(code));
   return codes.length === 1 ? codes[0] : "";
 }
 
-/** Whether a weight has no unit itself, so that its column must have one. */
-export function isBareWeight(text: string): boolean {
+/** Whether a weight has no unit, so that its column must have one. */
+export function isWeightWithoutUnit(text: string): boolean {
   return /\d$/.test(text) && !isZero(text);
 }
 
@@ -103,13 +106,13 @@ function isZero(text: string): boolean {
 
 interface Weight {
   number: number;
-  /** "" if neither the text nor its column names one. */
+  /** "" if neither the text nor its column has a unit. */
   unit: string;
   /** The text after the number. */
   word: string;
 }
 
-/** Reads a weight; null if the text is none. */
+/** Reads a weight; null if the text is not a weight. */
 function weightIn(
   text: string,
   { decimalSeparator, unit }: NumberFormat,
@@ -124,37 +127,37 @@ function weightIn(
   };
 }
 
-/** Rounded to a millionth, to remove the error of floating point. */
+/** The grams of a weight, rounded to remove the error of floating point. */
 function gramsIn({ number, unit }: Weight): number {
   return Math.round(number * WEIGHT_UNITS[unit] * 1e6) / 1e6;
 }
 
 /**
- * Whether a metric weight has a fraction of a gram. With other units, the
- * fraction comes from the conversion.
+ * Whether a metric weight has a fraction of a gram. Other units are not checked,
+ * because their conversion to grams makes fractions.
  */
-function isPartial(weight: Weight): boolean {
+function hasFractionOfGram(weight: Weight): boolean {
   return ["mg", "g", "kg"].includes(weight.unit) &&
     !Number.isInteger(gramsIn(weight));
 }
 
 /**
  * The grams of a weight with a fraction of a gram: `285.5` for `0,2855` in kg;
- * null for whole grams, and where rounding was chosen.
+ * null for whole grams, or if the user has chosen to round.
  */
-export function partialGrams(
+export function fractionalGrams(
   text: string,
   numberFormat: NumberFormat,
 ): number | null {
   const weight = numberFormat.roundsToGrams
     ? null
     : weightIn(text, numberFormat);
-  return weight !== null && isPartial(weight) ? gramsIn(weight) : null;
+  return weight !== null && hasFractionOfGram(weight) ? gramsIn(weight) : null;
 }
 
 /**
- * A weight in whole grams; "" for 0, which means none. A text that is no weight
- * is returned in a form that the service refuses.
+ * A weight in whole grams; "" for 0, which means no weight. An
+ * invalid weight is returned as a text that the service refuses.
  */
 export function gramsOf(text: string, numberFormat: NumberFormat): string {
   const weight = weightIn(text, numberFormat);
@@ -162,12 +165,15 @@ export function gramsOf(text: string, numberFormat: NumberFormat): string {
   const { number, unit, word } = weight;
   if (number === 0) return "";
   if (unit === "") return `${text} (${word === "" ? "g or kg?" : "unit?"})`;
-  return isPartial(weight) && !numberFormat.roundsToGrams
+  return hasFractionOfGram(weight) && !numberFormat.roundsToGrams
     ? `${number} ${unit}`
     : `${Math.round(gramsIn(weight))}`;
 }
 
-/** The problem of a weight in the unit of the table; null if that is grams. */
+/**
+ * The message about a weight out of range, in the unit of the table; null if
+ * this unit is grams, because the service's message is in grams.
+ */
 export function weightProblem(
   text: string,
   numberFormat: NumberFormat,
@@ -175,9 +181,9 @@ export function weightProblem(
   const { unit = "" } = weightIn(text, numberFormat) ?? {};
   if (unit === "" || unit === "g") return null;
   const grams = WEIGHT_UNITS[unit];
-  const [least, most] = [WEIGHT_GRAMS.min, WEIGHT_GRAMS.max]
+  const [minimum, maximum] = [WEIGHT_GRAMS.min, WEIGHT_GRAMS.max]
     .map((limit) => Number((limit / grams).toPrecision(4)));
-  return `is "${text}" in ${unit}; it must be from ${least} to ${most} ${unit}, ` +
+  return `is "${text}" in ${unit}; it must be from ${minimum} to ${maximum} ${unit}, ` +
     "in whole grams.";
 }
 
@@ -191,21 +197,21 @@ export function fromHundredths(amount: string): string {
   }`;
 }
 
-/** The number of rows whose numbers are examined. */
+/** The number of values from which a decimal separator is found. */
 const SAMPLE_ROWS = 1_000;
 
 /**
- * The decimal separator of these numbers; "" if none shows it, or if they
- * contradict each other.
+ * The decimal separator of these numbers; "" if no number shows it, or if the
+ * numbers contradict each other.
  */
 export function decimalSeparatorOf(
   values: Iterable<string>,
-  most = SAMPLE_ROWS,
+  limit = SAMPLE_ROWS,
 ): DecimalSeparator {
   const found = new Set<DecimalSeparator>();
-  let left = most;
+  let remaining = limit;
   for (const value of values) {
-    if (left-- === 0) break;
+    if (remaining-- === 0) break;
     const [number] = /\d[\d.,\s\u00a0\u202f']*/.exec(value) ?? [""];
     const separator = decimalSeparatorIn(number.trimEnd());
     if (separator !== "") found.add(separator);
@@ -216,13 +222,13 @@ export function decimalSeparatorOf(
 const NUMBER = /\d[\d.,\s']*\d|\d/;
 const AMBIGUOUS = /^[1-9]\d{0,2}([.,])\d{3}$/;
 
-/** A number such as `1.299`, whose point separates thousands or decimals. */
+/** A number such as `1.299`, whose point may separate thousands or decimals. */
 export interface AmbiguousNumber {
   number: string;
   separator: Exclude<DecimalSeparator, "">;
 }
 
-/** The number of a text, if it is ambiguous. */
+/** The number in a text, if the number is ambiguous; else null. */
 export function ambiguousNumberIn(text: string): AmbiguousNumber | null {
   const [number = ""] = NUMBER.exec(text) ?? [];
   const [, sign] = AMBIGUOUS.exec(number) ?? [];
@@ -232,7 +238,7 @@ export function ambiguousNumberIn(text: string): AmbiguousNumber | null {
 }
 
 /**
- * Both meanings of an ambiguous number: `1299` and `1.299`; of a count `1000`
+ * Both meanings of an ambiguous number: `1299` and `1.299`; for a count, `1000`
  * and `1`.
  */
 export function bothMeanings(
@@ -251,7 +257,7 @@ export function ambiguityQuestion(
   return `does ${number} mean ${large}, or ${small}?`;
 }
 
-/** The request to rewrite an ambiguous number; null if it is clear. */
+/** The request to rewrite an ambiguous number; null if the number is clear. */
 export function ambiguityProblem(
   text: string,
   isCount: boolean,
@@ -266,12 +272,12 @@ export function ambiguityProblem(
 }
 
 /** A price that changes by this factor is probably a mistake. */
-const MANY_TIMES = 10;
+const SUSPICIOUS_FACTOR = 10;
 
-/** Whether one amount is at least `MANY_TIMES` the other one. */
-export function isManyTimes(amount: string, stored: string): boolean {
+/** Whether one amount is at least `SUSPICIOUS_FACTOR` times the other. */
+export function isSuspiciousChange(amount: string, stored: string): boolean {
   const times = Number(amount) / Number(stored);
-  return times >= MANY_TIMES || times <= 1 / MANY_TIMES;
+  return times >= SUSPICIOUS_FACTOR || times <= 1 / SUSPICIOUS_FACTOR;
 }
 
 /**
@@ -283,7 +289,8 @@ export function suspiciousPriceQuestion(
   currency: string,
   stored: { amount: string; currency: string },
 ): string | null {
-  return currency === stored.currency && !isManyTimes(amount, stored.amount)
+  return currency === stored.currency &&
+      !isSuspiciousChange(amount, stored.amount)
     ? null
     : priceQuestionText(
       `${amount} ${currency}`,
@@ -291,9 +298,9 @@ export function suspiciousPriceQuestion(
     );
 }
 
-/** The question whether a price is correct; `now` is the stored one. */
-export function priceQuestionText(price: string, now: string): string {
-  return `price ${price} is ${now} now. Is that correct?`;
+/** The question whether a new price is correct. */
+export function priceQuestionText(price: string, stored: string): string {
+  return `price ${price} is ${stored} now. Is that correct?`;
 }
 
 function decimalSeparatorIn(number: string): DecimalSeparator {
@@ -323,7 +330,11 @@ function withoutMark(marks: readonly string[], text: string): string {
   return text;
 }
 
-/** `1 299,00 kr` and `1,299.00` as `1299.00`; unclear texts are unchanged. */
+/**
+ * Converts `1 299,00 kr` and `1,299.00` to `1299.00`; an unclear text stays
+ * unchanged. `marks` are units in capitals that may stand before or after the
+ * number.
+ */
 export function decimalOf(
   text: string,
   marks: readonly string[],

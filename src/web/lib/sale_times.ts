@@ -1,4 +1,4 @@
-/** The beginning and the end of a sale in the cells of a table. */
+/** Reads the start and end times of sales from cells and inputs. */
 import { DAY_MS } from "../../lib/durations.ts";
 import { parseTime } from "../../lib/values.ts";
 
@@ -7,16 +7,16 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?$/;
 const DAY_FIRST = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?: 00:00(?::00)?)?$/;
 const WITHOUT_ZONE = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)$/;
-/** As in Google's feeds: `2026-12-01T08:00-0800`. */
+/** The time zone of a time in Google's feeds: `2026-12-01T08:00-0800`. */
 const ZONE_OF_DIGITS = /([+-]\d\d)(\d\d)$/;
 /** Two dates or times in one cell. */
 const PERIOD = /^(\d{4}-[^/]+)\/(\d{4}-[^/]+)$/;
 
 /**
- * A time as the interface writes it; an unclear text is unchanged. A time
- * without a zone is in the browser's zone.
+ * Converts a time to the format of the interface; an unclear text stays
+ * unchanged. A time without a time zone is in the browser's time zone.
  */
-export function saleTime(text: string): string {
+export function normaliseSaleTime(text: string): string {
   const [, date] = MIDNIGHT.exec(text) ?? [];
   if (date !== undefined) return date;
   const [, day, month, year] = DAY_FIRST.exec(text) ?? [];
@@ -29,19 +29,26 @@ export function saleTime(text: string): string {
   return Number.isNaN(time.getTime()) ? text : time.toISOString();
 }
 
-/** The two times of a cell such as `2026-12-01/2026-12-24`; null: one time. */
-export function periodIn(text: string): [from: string, until: string] | null {
+/**
+ * The start and end time in a cell such as `2026-12-01/2026-12-24`; null for
+ * other texts.
+ */
+export function salePeriodIn(
+  text: string,
+): [from: string, until: string] | null {
   const [, from, until] = PERIOD.exec(text) ?? [];
-  return from === undefined ? null : [saleTime(from), saleTime(until)];
+  return from === undefined
+    ? null
+    : [normaliseSaleTime(from), normaliseSaleTime(until)];
 }
 
 /** The time of an `<input type="datetime-local">`; undefined if it is empty. */
-export function timeOfInput(text: string): string | undefined {
+export function isoTimeOfInput(text: string): string | undefined {
   return text === "" ? undefined : new Date(text).toISOString();
 }
 
 /** When a sale ends, in Unix milliseconds; null for an unclear text. */
-export function endOf(until: string): number | null {
+export function saleEndOf(until: string): number | null {
   const time = parseTime(until);
   return time !== null && DATE.test(until) ? time + DAY_MS - 1 : time;
 }

@@ -1,9 +1,10 @@
 /**
- * Long work in slices; the page draws and handles events between two slices.
+ * Runs long work in slices, so that the browser draws the page and handles
+ * events between two slices.
  */
 import { monotonic, yieldToPage } from "./browser.ts";
 
-/** Work that yields every few milliseconds, where it may pause. */
+/** Work that yields every few milliseconds and can pause at each yield. */
 export type SlicedWork<T> = Generator<void, T>;
 
 /** A slice ends at its first yield after this time. */

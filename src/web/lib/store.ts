@@ -1,4 +1,4 @@
-/** A value that, when it changes, redraws the views that use it. */
+/** A value whose changes redraw the views that use it. */
 import { useLayoutEffect, useState } from "preact/hooks";
 
 export class Store<T> {
@@ -27,7 +27,7 @@ export class Store<T> {
   }
 }
 
-/** The store's value; redraws the view when it changes. */
+/** Returns the store's value; each change of the value redraws the view. */
 export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(() => store.value);
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 /**
- * Texts of the first view. They need no table of fields or codes, because the
- * first view is drawn before the tables are loaded.
+ * Texts of the first view. The page draws this view before it loads the tables
+ * of fields and codes, so this module does not import the tables.
  */
 
 /** Names of states for people who do not program. */
@@ -17,16 +17,16 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 /** The name of a state, for people. */
-export function stateWord(state: string): string {
+export function stateLabel(state: string): string {
   return STATES[state] ?? state.replaceAll("_", " ");
 }
 
-/** What to do about code that cannot be loaded. */
+/** The message if the browser cannot load code of the page. */
 export const STALE_PAGE =
   "Part of this page could not be loaded. Reload the page: there may be a newer version.";
 
 /** Turns `in_stock` into `In stock`. */
-export function readable(word: string): string {
+export function readableName(word: string): string {
   return capitalised(word.replaceAll("_", " "));
 }
 

@@ -1,4 +1,4 @@
-/** Names of fields, values and problems, for people. */
+/** Labels of fields, and titles and remedies of problems, for merchants. */
 import { capitalised } from "./texts.ts";
 import {
   LISTS,
@@ -10,7 +10,7 @@ import { missingAttributeIn } from "../../catalogue/missing_attribute.ts";
 import type { Detail, DetailCode } from "../../client/mod.ts";
 import { type CodeEntry, DETAIL_CODES } from "../../lib/errors.ts";
 
-/** The name of the field at a path such as `images/image[2]`. */
+/** The label of the field at a path such as `images/image[2]`. */
 export function fieldLabel(path: string): string {
   const [field, unit] = path.replace(/\[\d+\]/g, "").split(/\/?@/);
   const [name, part] = field.split("/");
@@ -28,7 +28,7 @@ function isScalar(name: string): name is ScalarField {
   return Object.hasOwn(SCALAR_RULES, name);
 }
 
-/** The values of a field with a fixed list of them; else null. */
+/** The allowed values of a field; null if the field has no list of values. */
 export function valuesOfField(field: string): readonly string[] | null {
   if (!isScalar(field)) return null;
   const { form } = SCALAR_RULES[field];
@@ -36,7 +36,8 @@ export function valuesOfField(field: string): readonly string[] | null {
 }
 
 /**
- * Titles of problems: after the label of the field, or alone if there is none.
+ * Titles of problems. A title follows the label of the field, or stands alone
+ * if the problem has no field.
  */
 const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   required: "is missing",
@@ -89,21 +90,22 @@ const PROBLEMS: Readonly<Record<DetailCode, string>> = {
   limit: "The file is too large or too deep",
 };
 
-/** Remedies for merchants; the handbook's are for programmers. */
+/** Remedies for merchants; the remedies in the handbook are for programmers. */
 const REMEDIES: Partial<Record<DetailCode, string>> = {
-  changed_since: "Undo the rest; this product then stays as it is.",
+  changed_since: "Undo the other changes; this product stays as it is.",
   image_unavailable:
     "Open each address in a browser. It must show the image itself, without a sign-in or a redirect.",
   price_jump:
-    "Correct it. If it is right, confirm it; in a document, write the present price as expected.",
+    "Correct the price. If the price is right, confirm it; in a document, write the stored price as expected.",
   out_of_range: "Correct the number where it is wrong.",
-  required: "Add it. Or store the others now, and this one later.",
+  required:
+    "Add the value, or store the other products now and this product later.",
   syntax: "Correct the text at this place.",
-  unknown_element: "Write it as the message proposes, or remove it.",
+  unknown_element: "Use the name that the message proposes, or remove it.",
   unknown_id: "Name the product by its SKU instead.",
 };
 
-/** The title of a group of problems: of one code in one field or attribute. */
+/** The title of a group of problems with the same code and the same field. */
 export function problemTitle(
   { code, field = "", message }: Pick<Detail, "code" | "field" | "message">,
 ): string {
@@ -115,7 +117,7 @@ export function problemTitle(
     : `${missingAttributeIn(message) ?? fieldLabel(path)} ${problem}`;
 }
 
-/** What to do about problems of a code, in a field. */
+/** The remedy for problems of a code, in this field if one is given. */
 export function remedyOf(code: DetailCode, field = ""): string {
   const kind = isScalar(field) ? SCALAR_RULES[field].form.kind : null;
   if (code === "not_a_number" && kind === "integer") {

@@ -18,8 +18,8 @@ import {
   useLoaded,
   WhenLoaded,
 } from "../ui/components.tsx";
-import { count, durationText } from "../lib/format.ts";
-import { readable } from "../lib/texts.ts";
+import { formatCount, formatDuration } from "../lib/format.ts";
+import { readableName } from "../lib/texts.ts";
 import { showReviewsWaiting } from "../state/background.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
@@ -61,7 +61,7 @@ function BacklogFigures({ backlog, failing, disks }: {
   failing: number;
   disks: readonly Disk[];
 }) {
-  const countOf = (name: keyof Backlog) => count(backlog[name] ?? 0);
+  const countOf = (name: keyof Backlog) => formatCount(backlog[name] ?? 0);
   const toneOf = (number: number) => number > 0 ? "bad" : "";
   return (
     <dl class="figures card">
@@ -76,7 +76,7 @@ function BacklogFigures({ backlog, failing, disks }: {
       />
       <Figure
         label="webhooks failing"
-        value={count(failing)}
+        value={formatCount(failing)}
         tone={toneOf(failing)}
       />
       <Figure label="reviews waiting" value={countOf("pending_reviews")} />
@@ -107,18 +107,20 @@ function Queues({ queues }: { queues: readonly Queue[] }) {
 }
 
 const QUEUE_COLUMNS: readonly Column<Queue>[] = [
-  { label: "Queue", cell: ({ name }) => readable(name) },
+  { label: "Queue", cell: ({ name }) => readableName(name) },
   {
     label: "Jobs",
     classes: "fill",
     cell: ({ waiting, in_progress }) =>
-      `${count(waiting)} waiting, ${count(in_progress)} in progress`,
+      `${formatCount(waiting)} waiting, ${
+        formatCount(in_progress)
+      } in progress`,
   },
   {
     label: "Oldest due since",
     right: true,
     cell: ({ oldest_due_seconds: seconds = 0 }) =>
-      seconds === 0 ? "–" : durationText(seconds),
+      seconds === 0 ? "–" : formatDuration(seconds),
   },
 ];
 
@@ -154,7 +156,11 @@ const FAILING_COLUMNS: readonly Column<FailingWebhook>[] = [
   { label: "Seller", cell: ({ seller }) => seller },
   { label: "Trigger", classes: "mono", cell: ({ trigger }) => trigger },
   { label: "Address", classes: "mono break", cell: ({ url }) => url },
-  { label: "Failures", right: true, cell: ({ failures }) => count(failures) },
+  {
+    label: "Failures",
+    right: true,
+    cell: ({ failures }) => formatCount(failures),
+  },
   {
     label: "Since",
     cell: ({ failing_since }) => <Moment iso={failing_since} />,

@@ -19,8 +19,8 @@ import {
   WhenLoaded,
 } from "../ui/components.tsx";
 import { every } from "../lib/browser.ts";
-import { count, plural } from "../lib/format.ts";
-import { money } from "../lib/money.ts";
+import { formatCount, plural } from "../lib/format.ts";
+import { formatMoney } from "../lib/money.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { Thumbnail } from "../ui/thumbnails.tsx";
 import { fieldLabel } from "../lib/words.ts";
@@ -113,7 +113,7 @@ export function ReviewsView({ client }: { client: OperatorClient }) {
   useEffect(() => {
     if (waitingCount === null) return;
     reviewsWaiting.set(
-      waitingCount ? `${count(waitingCount)}${more ? "+" : ""}` : null,
+      waitingCount ? `${formatCount(waitingCount)}${more ? "+" : ""}` : null,
     );
   }, [waitingCount, more]);
   useEffect(() => {
@@ -135,9 +135,10 @@ export function ReviewsView({ client }: { client: OperatorClient }) {
       <p class="quiet">
         {rows === null
           ? "…"
-          : `${count(decidedCount)} decided of ${count(rows.length)}${
-            more ? " and more" : ""
-          }.`} Keys: J next, K back, A approve, R reject.
+          : `${formatCount(decidedCount)} decided of ${
+            formatCount(rows.length)
+          }${more ? " and more" : ""}.`}{" "}
+        Keys: J next, K back, A approve, R reject.
       </p>
       {failed.length > 0 && (
         <p class="note bad" role="alert">
@@ -299,7 +300,8 @@ function ReviewCard(
       </div>
       <p class="quiet">
         {seller}, SKU <span class="mono break">{sku}</span>
-        {price && <>, {money(price.amount, price.currency)}</>}, waits{" "}
+        {price && <>, {formatMoney(price.amount, price.currency)}</>}, waits
+        {" "}
         <Moment iso={review?.at} />
       </p>
       {review && hasReason(review) && (

@@ -14,7 +14,7 @@ import {
   useLoaded,
   WhenLoaded,
 } from "../ui/components.tsx";
-import { bytes, count } from "../lib/format.ts";
+import { formatBytes, formatCount } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import {
   REVIEW_POLICIES,
@@ -102,10 +102,13 @@ function placeholderOf(name: LimitName): string {
 function SellerFigures({ seller }: { seller: Seller }) {
   return (
     <dl class="figures card">
-      <Figure label="products" value={count(seller.products)} />
-      <Figure label="stored images" value={bytes(seller.image_bytes)} />
-      <Figure label="documents of imports" value={bytes(seller.import_bytes)} />
-      <Figure label="webhooks" value={count(seller.webhooks)} />
+      <Figure label="products" value={formatCount(seller.products)} />
+      <Figure label="stored images" value={formatBytes(seller.image_bytes)} />
+      <Figure
+        label="documents of imports"
+        value={formatBytes(seller.import_bytes)}
+      />
+      <Figure label="webhooks" value={formatCount(seller.webhooks)} />
       <div class="figure">
         <dt>last use of a key</dt>
         <dd>

@@ -11,7 +11,7 @@ import { HandbookLink, Moment, State } from "../ui/components.tsx";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import { readable, stateWord } from "../lib/texts.ts";
+import { readableName, stateLabel } from "../lib/texts.ts";
 import {
   attemptOutcome,
   Attempts,
@@ -99,7 +99,7 @@ export function SellerDeliveries({ client, seller }: {
             <option value="">any</option>
             {STATES.map((other) => (
               <option key={other} value={other}>
-                {readable(stateWord(other))}
+                {readableName(stateLabel(other))}
               </option>
             ))}
           </select>

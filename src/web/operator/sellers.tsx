@@ -11,7 +11,7 @@ import {
   Title,
   useAction,
 } from "../ui/components.tsx";
-import { count } from "../lib/format.ts";
+import { formatCount } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -23,18 +23,26 @@ const COLUMNS: readonly Column<Seller>[] = [
     cell: ({ id, name }) => <a href={linkTo("sellers", id)}>{name}</a>,
   },
   { label: "State", cell: ({ status }) => <State of={status} /> },
-  { label: "Products", right: true, cell: ({ products }) => count(products) },
+  {
+    label: "Products",
+    right: true,
+    cell: ({ products }) => formatCount(products),
+  },
   {
     label: "Last upload",
     cell: (seller) => <Moment iso={seller.last_upload_at} />,
   },
-  { label: "Keys", right: true, cell: ({ keys }) => count(keys) },
-  { label: "Webhooks", right: true, cell: ({ webhooks }) => count(webhooks) },
+  { label: "Keys", right: true, cell: ({ keys }) => formatCount(keys) },
+  {
+    label: "Webhooks",
+    right: true,
+    cell: ({ webhooks }) => formatCount(webhooks),
+  },
   {
     label: "Failing",
     right: true,
     classes: ({ failing_webhooks }) => failing_webhooks > 0 ? "bad" : "",
-    cell: ({ failing_webhooks }) => count(failing_webhooks),
+    cell: ({ failing_webhooks }) => formatCount(failing_webhooks),
   },
   { label: "Added", cell: ({ created_at }) => <Moment iso={created_at} /> },
 ];

@@ -2,7 +2,7 @@
  * The pictures that a person has chosen for products. They are stored outside
  * the views, so that a change of view loses nothing.
  */
-import type { Dropped } from "../lib/browser.ts";
+import type { DroppedItems } from "../lib/browser.ts";
 import { Store } from "../lib/store.ts";
 import type { PictureSet } from "./picture_set.ts";
 
@@ -10,7 +10,9 @@ import type { PictureSet } from "./picture_set.ts";
 export const openPictures = new Store<PictureSet | null>(null);
 
 /** The form that takes dropped files instead of the view `Upload`; null: none. */
-export const dropHandler = new Store<((dropped: Dropped) => void) | null>(null);
+export const dropHandler = new Store<((dropped: DroppedItems) => void) | null>(
+  null,
+);
 
 /** Discards the pictures and stops their sending. */
 export function discardPictures(): void {

@@ -1,5 +1,5 @@
 /** Reads dropped folders, and sorts the files by their kind. */
-import type { Dropped } from "../lib/browser.ts";
+import type { DroppedItems } from "../lib/browser.ts";
 import type { ImageType } from "../../images/image_types.ts";
 import {
   type ChosenFile,
@@ -79,7 +79,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
 
 /** Sorts what was dropped by its kind. */
 export async function sortDropped(
-  { entries, files }: Pick<Dropped, "entries" | "files">,
+  { entries, files }: Pick<DroppedItems, "entries" | "files">,
 ): Promise<SortedFiles & { all: readonly ChosenFile[] }> {
   const read = entries.length === 0
     ? { files: chosenFiles(files), unsent: [] }

@@ -1,7 +1,7 @@
 /** The chosen pictures: their products, their order, their sending. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
-import { bytes, count, plural } from "../lib/format.ts";
+import { formatBytes, formatCount, plural } from "../lib/format.ts";
 import { runInSlices } from "../lib/slices.ts";
 import { useStore } from "../lib/store.ts";
 import { linkTo } from "../state/route.ts";
@@ -195,7 +195,7 @@ function Unsent(
               </li>
             ))}
             {unsent.length > SHOWN && (
-              <li>and {count(unsent.length - SHOWN)} more</li>
+              <li>and {formatCount(unsent.length - SHOWN)} more</li>
             )}
           </ul>
         </details>
@@ -294,7 +294,8 @@ function Assigned(all: AssignedProps) {
           A product can have {MOST_PICTURES}{" "}
           pictures, so these will not be sent:{" "}
           {tooMany.slice(0, 5).map(({ path }) => path).join(", ")}
-          {tooMany.length > 5 && ` and ${count(tooMany.length - 5)} more`}.
+          {tooMany.length > 5 &&
+            ` and ${formatCount(tooMany.length - 5)} more`}.
         </p>
       )}
       {sendable.length > 0 && <Sending {...props} sendable={sendable} />}
@@ -554,7 +555,7 @@ function SendingNote({ picture, state }: {
   switch (state?.name) {
     case undefined:
     case "waiting":
-      return <small class="quiet">{bytes(picture.file.size)}</small>;
+      return <small class="quiet">{formatBytes(picture.file.size)}</small>;
     case "on its way":
       return <small class="state busy">sending</small>;
     case "sent":
@@ -616,16 +617,17 @@ function Sending(
           />
           <span>
             Make {plural(large.length, "large picture")}{" "}
-            smaller before sending, to {count(LONGER_SIDE)}{" "}
-            pixels on the longer side ({bytes(sizeOf(large))} now)
+            smaller before sending, to {formatCount(LONGER_SIDE)}{" "}
+            pixels on the longer side ({formatBytes(sizeOf(large))} now)
           </span>
         </label>
       )}
       {tooLarge.length > 0 && !smaller && (
         <p class="note warn">
-          The service accepts {bytes(limit)} at most, so it refuses{" "}
+          The service accepts {formatBytes(limit)} at most, so it refuses{" "}
           {tooLarge.slice(0, FEW).map(({ path }) => path).join(", ")}
-          {tooLarge.length > FEW && ` and ${count(tooLarge.length - FEW)} more`}
+          {tooLarge.length > FEW &&
+            ` and ${formatCount(tooLarge.length - FEW)} more`}
           .
         </p>
       )}
@@ -777,7 +779,7 @@ function Progress({ queue }: { queue: Queue }) {
           value={sent + refused}
         />
         <strong>
-          {count(sent)} of {count(queue.pictures.size)}
+          {formatCount(sent)} of {formatCount(queue.pictures.size)}
         </strong>
       </div>
       {failure !== null && (isRunning
@@ -828,7 +830,7 @@ function Refused({ refused, onSmaller }: {
           </li>
         ))}
         {refused.length > SHOWN && (
-          <li>and {count(refused.length - SHOWN)} more</li>
+          <li>and {formatCount(refused.length - SHOWN)} more</li>
         )}
       </ul>
       {tooLarge.length > 0 && onSmaller !== null && (
@@ -872,7 +874,8 @@ function PlacedNote({ placed, only }: {
           No product has these SKUs any more, so their pictures are not used:
           {" "}
           {unknown.slice(0, 5).join(", ")}
-          {unknown.length > 5 && ` and ${count(unknown.length - 5)} more`}.
+          {unknown.length > 5 &&
+            ` and ${formatCount(unknown.length - 5)} more`}.
         </p>
       )}
     </div>

@@ -1,7 +1,7 @@
 /** Sends one picture, and remembers the URLs of sent ones for this tab. */
 import { ApiError, type Client, isRetryable } from "../../client/mod.ts";
-import { inTab, now } from "../lib/browser.ts";
-import { bytes } from "../lib/format.ts";
+import { now, storedInTab } from "../lib/browser.ts";
+import { formatBytes } from "../lib/format.ts";
 import { UNREADABLE } from "./dropped.ts";
 import type { QueueEvent } from "./queue.ts";
 import { madeSmaller } from "./resizing.ts";
@@ -39,8 +39,8 @@ export async function sendPicture(
   }
   const limit = imageLimit();
   if (content.byteLength > limit) {
-    const why = `It has ${bytes(content.byteLength)}; ${
-      bytes(limit)
+    const why = `It has ${formatBytes(content.byteLength)}; ${
+      formatBytes(limit)
     } is the most.`;
     return { name: "refused", key, why, isTooLarge: true };
   }
@@ -120,7 +120,7 @@ async function rememberedUrl(
   const subtle = crypto.subtle as SubtleCrypto | undefined;
   if (subtle === undefined) return { url: null, remember: () => {} };
   const hash = new Uint8Array(await subtle.digest("SHA-256", content)).toHex();
-  const stored = inTab(`picture ${account} ${hash}`);
+  const stored = storedInTab(`picture ${account} ${hash}`);
   const [at, url] = (stored.get() ?? "").split(" ");
   return {
     url: url !== undefined && now() - Number(at) < REMEMBERED_MS ? url : null,

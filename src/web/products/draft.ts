@@ -17,7 +17,7 @@ import {
   decimalOf,
   suspiciousPriceQuestion,
 } from "../lib/numbers.ts";
-import { timeOfInput } from "../lib/sale_times.ts";
+import { isoTimeOfInput } from "../lib/sale_times.ts";
 
 /** A category, attribute or image in the form. */
 export interface ListItem {
@@ -101,8 +101,8 @@ export function saleProblem({ sale }: Draft): string | null {
 function sentSale({ sale: { price, from, until } }: Draft): SentSale | null {
   return price === "" ? null : {
     price: canonicalSpelling("price", price),
-    from: timeOfInput(from),
-    until: timeOfInput(until) ?? "",
+    from: isoTimeOfInput(from),
+    until: isoTimeOfInput(until) ?? "",
   };
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { loadPictures } from "../import/load_pictures.ts";
 import { openDropped } from "../import/open.ts";
-import type { Dropped } from "../lib/browser.ts";
+import type { DroppedItems } from "../lib/browser.ts";
 import { PictureChoosers } from "../pictures/choosers.tsx";
 import { dropHandler } from "../pictures/current.ts";
 import type { PictureSet } from "../pictures/picture_set.ts";
@@ -26,7 +26,7 @@ export function FormPictures({ client, images, onImages }: {
   const [set, setSet] = useState<PictureSet | null>(null);
   const latest = useRef(set);
   latest.current = set;
-  const addDropped = async (dropped: Dropped) => {
+  const addDropped = async (dropped: DroppedItems) => {
     const { PictureSet, sortDropped, onlyPictures } = await loadPictures();
     const sorted = await sortDropped(dropped);
     if (sorted.products.length === sorted.all.length) {

@@ -2,7 +2,7 @@
 import type { Client, PriceChange, Product } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
 import { Moment, useLoaded, WhenLoaded } from "../ui/components.tsx";
-import { money } from "../lib/money.ts";
+import { formatMoney } from "../lib/money.ts";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { SaleNote } from "./sale.tsx";
@@ -26,7 +26,10 @@ export async function fetchUploadPriceChange(
 export function pricesOfChange(
   { from, from_currency, to, currency }: PriceChange,
 ): [string, string] {
-  return [money(from, from_currency ?? currency), money(to, currency)];
+  return [
+    formatMoney(from, from_currency ?? currency),
+    formatMoney(to, currency),
+  ];
 }
 
 /** Shows the change of a product's price by an upload. */
@@ -119,7 +122,9 @@ export function PriceHistory({ client, product }: {
         <p>
           The lowest price in the {lowest_price.days}{" "}
           days before the current price was{" "}
-          <strong>{money(lowest_price.amount, lowest_price.currency)}</strong>.
+          <strong>
+            {formatMoney(lowest_price.amount, lowest_price.currency)}
+          </strong>.
         </p>
       )}
       <WhenLoaded loaded={loaded}>
@@ -176,7 +181,7 @@ function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
   const steps = shown.map(({ at, to }) =>
     `H${x(Date.parse(at)).toFixed(1)} V${y(Number(to)).toFixed(1)}`
   );
-  const shownPrice = (price: number) => money(`${price}`, currency);
+  const shownPrice = (price: number) => formatMoney(`${price}`, currency);
   return (
     <figure class="chart">
       <div class="scaled">

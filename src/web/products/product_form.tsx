@@ -34,7 +34,7 @@ import {
   withoutSale,
 } from "./draft.ts";
 import { fieldLabel } from "../lib/words.ts";
-import { capitalised, readable } from "../lib/texts.ts";
+import { capitalised, readableName } from "../lib/texts.ts";
 import { uploadName } from "../state/names.ts";
 import { ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { ContactChoice } from "../ui/contact_choice.tsx";
@@ -363,7 +363,7 @@ function InputControl(
           <option value="">– not set –</option>
         )}
         {form.words.map((word) => (
-          <option key={word} value={word}>{readable(word)}</option>
+          <option key={word} value={word}>{readableName(word)}</option>
         ))}
       </select>
     );

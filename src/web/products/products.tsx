@@ -7,7 +7,7 @@ import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { saveFile } from "../lib/browser.ts";
 import type { FileKind } from "./catalogue_file.ts";
 import type { Client, ListProductsQuery, Product } from "../../client/mod.ts";
-import { readable, stateWord } from "../lib/texts.ts";
+import { readableName, stateLabel } from "../lib/texts.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
   ErrorNote,
@@ -17,7 +17,7 @@ import {
   Title,
   useAction,
 } from "../ui/components.tsx";
-import { count, plural } from "../lib/format.ts";
+import { formatCount, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<Product>[] = [
   {
     label: "Quantity",
     right: true,
-    cell: ({ quantity }) => quantity == null ? "–" : count(quantity),
+    cell: ({ quantity }) => quantity == null ? "–" : formatCount(quantity),
   },
   {
     label: "Availability",
@@ -229,7 +229,7 @@ function ExportMenu({ client, search, selected }: {
       {error && <ErrorNote error={error} />}
       {isTruncated && (
         <p class="note warn">
-          The file has the first {count(IMPORT_PRODUCTS)}{" "}
+          The file has the first {formatCount(IMPORT_PRODUCTS)}{" "}
           products, which is the limit of one import. Narrow the search.
         </p>
       )}
@@ -243,7 +243,7 @@ function ExportMenu({ client, search, selected }: {
           {busy
             ? "Saving…"
             : selected.length > 0
-            ? `Save ${count(selected.length)} as a file…`
+            ? `Save ${formatCount(selected.length)} as a file…`
             : "Save as a file…"}
         </option>
         <option value="csv">CSV</option>
@@ -290,7 +290,7 @@ function SelectionBar({ client, search, rows, selection, onSelect }:
             onSelect(next);
           }}
         />
-        Select these {count(rows.length)}
+        Select these {formatCount(rows.length)}
       </label>
       <button type="button" class="small" disabled={busy} onClick={selectAll}>
         {busy ? "Selecting…" : "Select all results"}
@@ -487,7 +487,7 @@ function SearchForm({ search }: { search: Search }) {
         >
           <option value="">any</option>
           {STATUSES.map((word) => (
-            <option key={word} value={word}>{readable(word)}</option>
+            <option key={word} value={word}>{readableName(word)}</option>
           ))}
         </select>
       </span>
@@ -501,7 +501,9 @@ function SearchForm({ search }: { search: Search }) {
         >
           <option value="">any</option>
           {REVIEW_STATES.map((word) => (
-            <option key={word} value={word}>{readable(stateWord(word))}</option>
+            <option key={word} value={word}>
+              {readableName(stateLabel(word))}
+            </option>
           ))}
         </select>
       </span>
@@ -515,7 +517,9 @@ function SearchForm({ search }: { search: Search }) {
         >
           <option value="">any</option>
           {IMAGE_STATES.map((word) => (
-            <option key={word} value={word}>{readable(stateWord(word))}</option>
+            <option key={word} value={word}>
+              {readableName(stateLabel(word))}
+            </option>
           ))}
         </select>
       </span>

@@ -1,7 +1,7 @@
 /** The sale and the current price of a product. */
 import type { SaleElement } from "../../catalogue/fields.ts";
 import type { Product } from "../../client/mod.ts";
-import { money } from "../lib/money.ts";
+import { formatMoney } from "../lib/money.ts";
 import { Moment } from "../ui/components.tsx";
 
 /** The labels of the inputs for a sale. */
@@ -18,11 +18,12 @@ export const SALE_LABELS: Readonly<Record<SaleElement, string>> = {
 export function CurrentPrice({ product }: { product: Product }) {
   const { price, current_price: current, sale } = product;
   if (!price) return <>–</>;
-  const normal = money(price.amount, price.currency);
+  const normal = formatMoney(price.amount, price.currency);
   if (current) {
     return (
       <>
-        <s class="quiet">{normal}</s> {money(current.amount, current.currency)}
+        <s class="quiet">{normal}</s>{" "}
+        {formatMoney(current.amount, current.currency)}
       </>
     );
   }
@@ -31,7 +32,8 @@ export function CurrentPrice({ product }: { product: Product }) {
     <>
       {normal}
       <div class="quiet">
-        {money(sale.price, price.currency)} from <Moment iso={sale.from} />
+        {formatMoney(sale.price, price.currency)} from{" "}
+        <Moment iso={sale.from} />
       </div>
     </>
   );
@@ -48,7 +50,7 @@ export function SaleNote({ product: { sale, price } }: { product: Product }) {
   return (
     <p>
       A sale {states[sale.state]}:{" "}
-      <strong>{money(sale.price, price.currency)}</strong> from{" "}
+      <strong>{formatMoney(sale.price, price.currency)}</strong> from{" "}
       <Moment iso={sale.from} exact /> until <Moment iso={sale.until} exact />.
     </p>
   );

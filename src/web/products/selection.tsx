@@ -18,7 +18,7 @@ import {
   withPriceQuestions,
 } from "./bulk.ts";
 import { SALE_LABELS } from "./sale.tsx";
-import { timeOfInput } from "../lib/sale_times.ts";
+import { isoTimeOfInput } from "../lib/sale_times.ts";
 import { saveFile } from "../lib/browser.ts";
 import {
   ErrorNote,
@@ -27,9 +27,9 @@ import {
   SureButton,
   useAction,
 } from "../ui/components.tsx";
-import { count, plural } from "../lib/format.ts";
+import { formatCount, plural } from "../lib/format.ts";
 import { goTo, linkTo } from "../state/route.ts";
-import { readable } from "../lib/texts.ts";
+import { readableName } from "../lib/texts.ts";
 import { ProblemList } from "../ui/problem_list.tsx";
 
 /** The changes that the form offers. */
@@ -117,8 +117,8 @@ function ChangeForm({ client, products, onDone }: {
     const change = {
       ...{ field, operation, text },
       ...(isSale && {
-        from: timeOfInput(times.from) ?? "",
-        until: timeOfInput(times.until) ?? "",
+        from: isoTimeOfInput(times.from) ?? "",
+        until: isoTimeOfInput(times.until) ?? "",
       }),
     } as BulkChange;
     const problem = bulkChangeProblem(change);
@@ -151,7 +151,7 @@ function ChangeForm({ client, products, onDone }: {
       onDone({
         transaction_id,
         changesPrices: change.field === "price",
-        text: refused === 0 ? text : `${text} ${count(refused)} refused.`,
+        text: refused === 0 ? text : `${text} ${formatCount(refused)} refused.`,
       });
     });
   return (
@@ -181,7 +181,9 @@ function ChangeForm({ client, products, onDone }: {
                     set(changeIndex, event.currentTarget.value)}
                 >
                   {STATUSES.map((word) => (
-                    <option key={word} value={word}>{readable(word)}</option>
+                    <option key={word} value={word}>
+                      {readableName(word)}
+                    </option>
                   ))}
                 </select>
               )
@@ -312,10 +314,10 @@ function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
       <p>
         {[
           `${plural(updated, "product")} would change`,
-          unchanged > 0 && `${count(unchanged)} would stay the same`,
+          unchanged > 0 && `${formatCount(unchanged)} would stay the same`,
           withoutValue > 0 &&
-          `${count(withoutValue)} have no value to change`,
-          refused > 0 && `${count(refused)} cannot be changed`,
+          `${formatCount(withoutValue)} have no value to change`,
+          refused > 0 && `${formatCount(refused)} cannot be changed`,
         ].filter(Boolean).join(", ")}.
       </p>
       {updated > 0 && (
@@ -348,7 +350,7 @@ function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
           >
             {questionable.length > 0 ? "It is correct: change" : "Change"}{" "}
             {refused > 0
-              ? `${count(updated)}, leave ${count(refused)}`
+              ? `${formatCount(updated)}, leave ${formatCount(refused)}`
               : plural(updated, "product")}
           </button>
         )}
@@ -394,8 +396,8 @@ function Deletion({ client, products, onDone }: {
       const sentences = [
         `${plural(deleted.length, "product")} deleted.`,
         failures.length > 0 &&
-        `${count(failures.length)} could not be deleted.`,
-        untried > 0 && `${count(untried)} not tried.`,
+        `${formatCount(failures.length)} could not be deleted.`,
+        untried > 0 && `${formatCount(untried)} not tried.`,
       ];
       onDone({
         text: sentences.filter(Boolean).join(" "),
@@ -406,8 +408,9 @@ function Deletion({ client, products, onDone }: {
   if (busy) {
     return (
       <span class="row" role="status">
-        Deleted {count(progress.deleted)} of {count(products.length)}
-        {progress.failed > 0 && `, ${count(progress.failed)} failed`}
+        Deleted {formatCount(progress.deleted)} of{" "}
+        {formatCount(products.length)}
+        {progress.failed > 0 && `, ${formatCount(progress.failed)} failed`}
         <button type="button" onClick={() => void (stopped.current = true)}>
           Stop
         </button>
@@ -417,7 +420,7 @@ function Deletion({ client, products, onDone }: {
   const others = products.length - SKUS_IN_QUESTION;
   const names =
     products.slice(0, SKUS_IN_QUESTION).map(({ sku }) => sku).join(", ") +
-    (others > 0 ? ` and ${count(others)} more` : "");
+    (others > 0 ? ` and ${formatCount(others)} more` : "");
   return (
     <>
       <SureButton

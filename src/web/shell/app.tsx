@@ -2,14 +2,14 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Client, OperatorClient, Trigger } from "../../client/mod.ts";
 import {
-  describeEnd,
-  endedUnseen,
-  isComplete,
-  progress,
+  describeOutcome,
+  finishedUnseen,
+  isCompleted,
   reviewsWaiting,
   stopFollowing,
+  uploadProgress,
 } from "../state/background.ts";
-import { droppedFiles } from "../lib/browser.ts";
+import { readDroppedItems } from "../lib/browser.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { uploadTitle, uploadView } from "../state/names.ts";
 import { HandbookLink, useLoaded } from "../ui/components.tsx";
@@ -369,7 +369,7 @@ function Shortcuts({ views }: { views: readonly View[] }) {
  * tab shows only the start of the title.
  */
 function useTitle(label: string): void {
-  const percent = useStore(progress);
+  const percent = useStore(uploadProgress);
   const waiting = useStore(reviewsWaiting);
   useEffect(() => {
     const prefix = percent !== null
@@ -396,23 +396,23 @@ function useUnsavedWarning(): void {
 
 /** A note about an upload or import that ended while another view was open. */
 function FinishedUploadNote() {
-  const last = useStore(endedUnseen);
+  const last = useStore(finishedUnseen);
   const { view, id } = useStore(route);
   const target = last && uploadView(last);
   const isOpen = target?.id === id && target?.view === view;
   return (
     <div class="toast" role="status">
       {last && target && !isOpen && (
-        <p class={isComplete(last) ? "note good" : "note warn"}>
+        <p class={isCompleted(last) ? "note good" : "note warn"}>
           <span>
             <a href={linkTo(target.view, target.id)}>{uploadTitle(last)}</a>:
             {" "}
-            {describeEnd(last)}
+            {describeOutcome(last)}
           </span>
           <button
             type="button"
             class="small"
-            onClick={() => endedUnseen.set(null)}
+            onClick={() => finishedUnseen.set(null)}
           >
             Close
           </button>
@@ -506,7 +506,7 @@ function discardWorkAndSignOut(): void {
   discardIntake();
   discardPictures();
   discardAllDrafts();
-  endedUnseen.set(null);
+  finishedUnseen.set(null);
   signOut();
 }
 
@@ -556,7 +556,7 @@ function useFileDrop(current: Session | null): void {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
       const handler = dropHandler.value;
-      const dropped = await droppedFiles(event.dataTransfer);
+      const dropped = await readDroppedItems(event.dataTransfer);
       if (dropped.files.length === 0) return;
       if (handler !== null) return handler(dropped);
       goTo("upload");

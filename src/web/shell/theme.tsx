@@ -1,5 +1,5 @@
 /** The colour theme of the page: light, dark, or that of the system. */
-import { inBrowser } from "../lib/browser.ts";
+import { storedInBrowser } from "../lib/browser.ts";
 import { Store, useStore } from "../lib/store.ts";
 
 type Theme = "system" | "light" | "dark";
@@ -15,7 +15,7 @@ const ICONS: Readonly<Record<Theme, string>> = {
   dark: "☾",
 };
 
-const storedTheme = inBrowser("theme");
+const storedTheme = storedInBrowser("theme");
 const theme = new Store<Theme>(parseTheme(storedTheme.get()));
 
 /** Applies the chosen theme, now and after each change. */

@@ -10,79 +10,89 @@ import type {
 } from "../../client/mod.ts";
 import { uploadTitle, uploadView } from "./names.ts";
 import { route } from "./route.ts";
-import { count } from "../lib/format.ts";
+import { formatCount } from "../lib/format.ts";
 import { Store } from "../lib/store.ts";
 
-/** An upload or import, which is watched until its last image is settled. */
-export type Watched = Transaction | Import;
+/** An upload or import that the page follows until its last image is final. */
+export type WatchedUpload = Transaction | Import;
 
-/** The id of a watched upload or import. */
-export type WatchedId = { transaction_id: string } | { import_id: string };
+/** The id of an upload or import. */
+export type WatchedUploadId = { transaction_id: string } | {
+  import_id: string;
+};
 
-/** Percent done; null: nothing is in progress. */
-export const progress = new Store<number | null>(null);
-/** How many products wait for a review, as "12" or "50+"; null: none, or unknown. */
+/** The progress in percent; null if nothing is in progress. */
+export const uploadProgress = new Store<number | null>(null);
+/**
+ * The number of products that wait for a review, as "12" or "50+"; null if the
+ * number is 0 or unknown.
+ */
 export const reviewsWaiting = new Store<string | null>(null);
 
-/** Shows a number from the operator's status. */
+/** Sets the number of waiting products; 0 and undefined show no number. */
 export function showReviewsWaiting(products: number | undefined): void {
-  reviewsWaiting.set(products ? count(products) : null);
+  reviewsWaiting.set(products ? formatCount(products) : null);
 }
 
-/** The upload or import that ended while another view was open; null: none. */
-export const endedUnseen = new Store<Watched | null>(null);
+/** The upload or import that ended while another view was open, if any. */
+export const finishedUnseen = new Store<WatchedUpload | null>(null);
 
-let following = new AbortController();
+let watching = new AbortController();
 
 /** Yields the upload or import after each change, until it is final. */
-export function follow(
+export function followUpload(
   client: Client,
-  which: WatchedId,
+  which: WatchedUploadId,
   options: CallOptions,
-): AsyncGenerator<Watched> {
+): AsyncGenerator<WatchedUpload> {
   return "import_id" in which
     ? client.imports.follow(which, options)
     : client.uploads.follow(which, options);
 }
 
-/** Follows an upload or import whose view was left, until it ends. */
+/** Follows an upload or import after the user has left its view. */
 export async function followInBackground(
   client: Client,
-  which: WatchedId,
+  which: WatchedUploadId,
 ): Promise<void> {
   stopFollowing();
-  const { signal } = following;
+  const { signal } = watching;
   try {
-    const changes = follow(client, which, { signal, retryFor: Infinity });
-    for await (const watched of changes) report(watched);
+    const changes = followUpload(client, which, { signal, retryFor: Infinity });
+    for await (const watched of changes) reportProgress(watched);
   } catch {
-    if (!signal.aborted) progress.set(null);
+    if (!signal.aborted) uploadProgress.set(null);
   }
 }
 
-/** Stops following: a view shows the progress again, or nobody is signed in. */
+/**
+ * Stops following in the background, when a view shows the progress again or the
+ * user has signed out.
+ */
 export function stopFollowing(): void {
-  following.abort();
-  following = new AbortController();
-  progress.set(null);
+  watching.abort();
+  watching = new AbortController();
+  uploadProgress.set(null);
 }
 
-/** Shows the progress, and a notice of an end that no view shows. */
-export function report(watched: Watched): void {
-  const wasRunning = progress.value !== null;
+/** Shows the progress; if no view shows the end of the upload, shows a notice. */
+export function reportProgress(watched: WatchedUpload): void {
+  const wasRunning = uploadProgress.value !== null;
   const isOver = watched.finished_at !== null;
-  progress.set(isOver ? null : watched.progress);
+  uploadProgress.set(isOver ? null : watched.progress);
   if (!isOver || !wasRunning) return;
   const { view, id } = uploadView(watched);
   const isShown = route.value.view === view && route.value.id === id;
-  if (!isShown) endedUnseen.set(watched);
-  if (document.hidden && mayNotify() === "granted") {
-    new Notification(uploadTitle(watched), { body: describeEnd(watched) });
+  if (!isShown) finishedUnseen.set(watched);
+  if (document.hidden && notificationPermission() === "granted") {
+    new Notification(uploadTitle(watched), { body: describeOutcome(watched) });
   }
 }
 
 /** The outcome of an upload or import, as sentences. */
-export function describeEnd({ status, images, products }: Watched): string {
+export function describeOutcome(
+  { status, images, products }: WatchedUpload,
+): string {
   if (status === "cancelled") return "It was cancelled.";
   if (status === "refused") return "Nothing was stored.";
   if (status === "failed") return "The service could not finish it.";
@@ -100,12 +110,12 @@ export function describeEnd({ status, images, products }: Watched): string {
   ].filter(Boolean).join(" ");
 }
 
-/** Whether it was stored with all its images. */
-export function isComplete({ status }: Watched): boolean {
+/** Whether an upload or import was stored with all its images. */
+export function isCompleted({ status }: WatchedUpload): boolean {
   return status === "completed";
 }
 
-/** Whether the browser may show notices; null if it cannot. */
-export function mayNotify(): NotificationPermission | null {
+/** Whether the page may show notices; null if the browser cannot show notices. */
+export function notificationPermission(): NotificationPermission | null {
   return "Notification" in globalThis ? Notification.permission : null;
 }

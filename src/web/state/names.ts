@@ -2,7 +2,7 @@
 import type { Import, Transaction } from "../../client/mod.ts";
 import { IMPORT_NAME_LENGTH } from "../../lib/request_limits.ts";
 
-/** A text as a name that the service accepts: one line, not too long. */
+/** Converts a text to a name that the service accepts: one short line. */
 export function uploadName(text: string): string {
   const line = text.replace(/[\0-\x1f\x7f]/g, " ");
   return [...line].slice(0, IMPORT_NAME_LENGTH).join("");
@@ -26,7 +26,10 @@ export function uploadTitle(watched: Transaction | Import): string {
     : `Undo of ${name ?? "an upload"}`;
 }
 
-/** The state of an upload or import with refused products; else undefined. */
+/**
+ * The state of a completed upload or import with refused products; undefined
+ * for any other.
+ */
 export function uploadState(
   { status, images, products: { refused = 0 } }: Transaction | Import,
 ): string | undefined {

@@ -19,7 +19,7 @@ export const route = new Store<Route>(readRoute());
 
 globalThis.addEventListener("hashchange", () => route.set(readRoute()));
 
-/** The seller whose views an operator is reading; null: none. */
+/** The seller whose views an operator reads; null if there is none. */
 export function viewedSeller(): string | null {
   return session.value.role === "operator" ? route.value.of : null;
 }
@@ -39,7 +39,7 @@ export function linkTo(
     (filled.length === 0 ? "" : `?${new URLSearchParams(filled)}`);
 }
 
-/** Opens a view as a link would. */
+/** Opens a view, as a click on its link does. */
 export function goTo(
   view: string,
   id?: string,

@@ -1,6 +1,6 @@
 /**
- * The public keys and sample documents that a sandbox gives its page. A real
- * service never does so.
+ * The public keys and sample documents that a sandbox puts into its page. The
+ * page of a real service contains no keys.
  */
 
 import { monotonic } from "../lib/browser.ts";
@@ -17,7 +17,7 @@ const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 /**
  * A sample as a file. Its times are moved by the time since the page was loaded,
- * because the end of a sale must not be past.
+ * because the service refuses a sale that has ended.
  */
 export function sampleFile(
   { name, xml }: Sandbox["samples"][number],
@@ -29,7 +29,7 @@ export function sampleFile(
   return new File([text], name);
 }
 
-/** null: this is no sandbox. */
+/** The sandbox of this page; null on the page of a real service. */
 export const sandbox: Sandbox | null = read();
 
 function read(): Sandbox | null {

@@ -7,7 +7,7 @@ import {
   createOperatorClient,
   type OperatorClient,
 } from "../../client/mod.ts";
-import { inTab } from "../lib/browser.ts";
+import { storedInTab } from "../lib/browser.ts";
 import { Store } from "../lib/store.ts";
 
 export type AccountKind = "seller" | "operator";
@@ -22,12 +22,12 @@ export interface SignedOut {
   notice: string | null;
 }
 
-const keptKey = inTab("key");
-const keptRole = inTab("role");
+const storedKey = storedInTab("key");
+const storedRole = storedInTab("role");
 
-export const session = new Store<Session | SignedOut>(restored());
+export const session = new Store<Session | SignedOut>(restoredSession());
 
-/** For each kind of account, a request that no other kind may make. */
+/** For each kind of account, a request that the other kind may not make. */
 const PROBES: Readonly<
   Record<AccountKind, (options: ClientOptions) => PromiseLike<unknown>>
 > = {
@@ -46,11 +46,11 @@ export async function signIn(key: string): Promise<void> {
   for (const role of KINDS) {
     try {
       await PROBES[role]({ key, retryFor: 0 });
-      return begin(role, key);
+      return beginSession(role, key);
     } catch (error) {
-      // A 403 for a missing scope: the kind is right, the key lacks the scope.
+      // With a 403 the kind of account is right, but the key lacks a scope.
       if (error instanceof ApiError && error.code === "forbidden") {
-        return begin(role, key);
+        return beginSession(role, key);
       }
       const notThisRole = error instanceof ApiError &&
         (error.status === 401 || error.status === 404);
@@ -64,25 +64,25 @@ export async function signIn(key: string): Promise<void> {
 /** Continues the session with another key of the same account. */
 export function replaceKey(key: string): void {
   const { role } = session.value;
-  if (role !== null) begin(role, key);
+  if (role !== null) beginSession(role, key);
 }
 
-/** Forgets the key. */
+/** Ends the session and deletes the stored key. */
 export function signOut(notice: string | null = null): void {
-  keptKey.set(null);
-  keptRole.set(null);
+  storedKey.set(null);
+  storedRole.set(null);
   session.set({ role: null, notice });
 }
 
-function begin(role: AccountKind, key: string): void {
-  keptKey.set(key);
-  keptRole.set(role);
+function beginSession(role: AccountKind, key: string): void {
+  storedKey.set(key);
+  storedRole.set(role);
   session.set(sessionOf(role, key));
 }
 
-function restored(): Session | SignedOut {
-  const key = keptKey.get();
-  const role = keptRole.get();
+function restoredSession(): Session | SignedOut {
+  const key = storedKey.get();
+  const role = storedRole.get();
   if (key === null || (role !== "seller" && role !== "operator")) {
     return { role: null, notice: null };
   }
@@ -99,7 +99,7 @@ function sessionOf(role: AccountKind, key: string): Session {
 function optionsOf(key: string): ClientOptions {
   const fetchOrEnd = async (url: string, init: RequestInit) => {
     const response = await fetch(url, init);
-    if (response.status === 401) end(key);
+    if (response.status === 401) endSession(key);
     return response;
   };
   return {
@@ -112,9 +112,9 @@ function optionsOf(key: string): ClientOptions {
 }
 
 /** Signs out, because the service refuses this key. */
-function end(key: string): void {
-  // Ignore a late refusal of a key that has been replaced.
-  if (keptKey.get() !== key && keptKey.get() !== null) return;
+function endSession(key: string): void {
+  // A late refusal of a key that has been replaced is ignored.
+  if (storedKey.get() !== key && storedKey.get() !== null) return;
   signOut(
     "Your key is no longer valid: it was revoked or replaced. Sign in with the current key to continue.",
   );

@@ -1,6 +1,6 @@
 /** A small chart with one bar for each hour; its series are stacked. */
 import type { Hour } from "../../client/mod.ts";
-import { count } from "../lib/format.ts";
+import { formatCount } from "../lib/format.ts";
 
 const WIDTH = 480;
 const HEIGHT = 96;
@@ -33,14 +33,14 @@ export function HourChart({ title, hours, series }: {
         <strong class="grow">{title}</strong>
         {series.map((one) => (
           <span key={one.name} class={`key ${one.tone}`}>
-            {count(sum(one))} {one.label}
+            {formatCount(sum(one))} {one.label}
           </span>
         ))}
       </figcaption>
       <div class="scaled">
         <p class="scale quiet" aria-hidden="true">
-          <span>{count(tallest)}</span>
-          <span>{tallest > 1 ? count(tallest / 2) : ""}</span>
+          <span>{formatCount(tallest)}</span>
+          <span>{tallest > 1 ? formatCount(tallest / 2) : ""}</span>
           <span>0</span>
         </p>
         <svg
@@ -48,8 +48,10 @@ export function HourChart({ title, hours, series }: {
           preserveAspectRatio="none"
           role="img"
           aria-label={`${title} of the last ${hours.length} hours: ${
-            series.map((one) => `${count(sum(one))} ${one.label}`).join(", ")
-          }; the scale ends at ${count(tallest)} in one hour.`}
+            series.map((one) => `${formatCount(sum(one))} ${one.label}`).join(
+              ", ",
+            )
+          }; the scale ends at ${formatCount(tallest)} in one hour.`}
         >
           {hours.map((hour, i) => (
             <Bar
@@ -61,7 +63,9 @@ export function HourChart({ title, hours, series }: {
                 height: of(hour, one) / tallest * (HEIGHT - 2),
               }))}
               title={`${hourOf(hour)}: ${
-                series.map((one) => `${count(of(hour, one))} ${one.label}`)
+                series.map((one) =>
+                  `${formatCount(of(hour, one))} ${one.label}`
+                )
                   .join(", ")
               }`}
             />

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
-import { stateWord } from "../lib/texts.ts";
+import { stateLabel } from "../lib/texts.ts";
 
 /** Data that a view loads. `data` stays while it is reloaded. */
 export interface Loaded<T> {
@@ -209,7 +209,7 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 /** A state as a coloured word; the word alone is sufficient. */
-export function State({ of, word = stateWord(of) }: {
+export function State({ of, word = stateLabel(of) }: {
   of: string;
   /** Replaces the usual word for the state. */
   word?: string;

@@ -3,13 +3,13 @@
  * lines. Only visible lines are drawn.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Range } from "../lib/markup.ts";
+import type { TextRange } from "../lib/markup.ts";
 import { Line, LINE_HEIGHT, MARGIN } from "./source.tsx";
 
 /** The width of the column of line numbers, in characters. */
 const NUMBERS = 7;
 
-export interface Selection extends Range {
+export interface Selection extends TextRange {
   /** Incremented at each request, so that the same text can be shown again. */
   request: number;
 }

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { cellsIn, textOfCells } from "../lib/clipboard.ts";
+import { clipboardTextOf, parseClipboardCells } from "../lib/clipboard.ts";
 
 /** Pixels, as in the style sheet. */
 const ROW = 46;
@@ -153,7 +153,7 @@ export function Grid<At extends number | string>(
     const cells = selectedRows.map((one) =>
       selectedColumns.map(({ at }) => textAt(one, at))
     );
-    event.clipboardData?.setData("text/plain", textOfCells(cells));
+    event.clipboardData?.setData("text/plain", clipboardTextOf(cells));
     event.preventDefault();
   };
   /**
@@ -164,7 +164,9 @@ export function Grid<At extends number | string>(
     event.stopPropagation();
     if (typed !== null || row < 0) return;
     event.preventDefault();
-    const cells = cellsIn(event.clipboardData?.getData("text/plain") ?? "");
+    const cells = parseClipboardCells(
+      event.clipboardData?.getData("text/plain") ?? "",
+    );
     if (cells.length === 1 && cells[0].length === 1) {
       writeSelected(() => cells[0][0]);
       return;

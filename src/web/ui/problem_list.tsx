@@ -1,6 +1,6 @@
 /** Lists of problems and of warnings. */
 import type { Detail, Warnings } from "../../client/mod.ts";
-import { count, plural } from "../lib/format.ts";
+import { formatCount, plural } from "../lib/format.ts";
 
 /** Returns the table row that was sent as this product; null: unknown. */
 export type RowOf = (product: number) => string | null;
@@ -24,7 +24,7 @@ export function ProblemList({ details, more = 0, rowOf }: {
           <li key={i}>{placeOf(detail)}{detail.message}</li>
         ))}
       </ul>
-      {more > 0 && <p class="quiet">and {count(more)} more</p>}
+      {more > 0 && <p class="quiet">and {formatCount(more)} more</p>}
     </>
   );
 }

@@ -12,11 +12,11 @@ import {
   useAction,
   useLoaded,
 } from "../ui/components.tsx";
-import { count } from "../lib/format.ts";
+import { formatCount } from "../lib/format.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 import { sentRow } from "../import/send/upload.ts";
-import { stateWord } from "../lib/texts.ts";
+import { stateLabel } from "../lib/texts.ts";
 import { ProblemList, WarningNote } from "../ui/problem_list.tsx";
 import { RefusedBar } from "./refused_bar.tsx";
 import { UndoBar } from "./undo.tsx";
@@ -155,10 +155,10 @@ function Results({ client, watched }: { client: Client; watched: Import }) {
           onChange={({ currentTarget: { value } }) =>
             setResult(RESULTS.find((one) => one === value))}
         >
-          <option value="">All ({count(products.total)})</option>
+          <option value="">All ({formatCount(products.total)})</option>
           {RESULTS.filter((one) => (products[one] ?? 0) > 0).map((one) => (
             <option key={one} value={one}>
-              {stateWord(one)} ({count(products[one] ?? 0)})
+              {stateLabel(one)} ({formatCount(products[one] ?? 0)})
             </option>
           ))}
         </select>

@@ -5,7 +5,7 @@ import type {
   Refusal,
 } from "../../client/mod.ts";
 import { Form, Moment, Title } from "../ui/components.tsx";
-import { count, plural } from "../lib/format.ts";
+import { formatCount, plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { ProblemList } from "../ui/problem_list.tsx";
 import { goTo, route } from "../state/route.ts";
@@ -36,7 +36,7 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   const { request_id, code, message, details, more = 0, times } = refusal;
   const facts = (
     <span class="quiet">
-      {times > 1 && `${count(times)} times within a minute. `}
+      {times > 1 && `${formatCount(times)} times within a minute. `}
       For a problem report: <code>{code}</code>, request{" "}
       <code>{request_id}</code>, key <code>{refusal.key_id}</code> from{" "}
       {refusal.client_address}

@@ -1,6 +1,6 @@
 /** Offers the products that an upload or import refused, for correction. */
 import { UnlessViewing } from "../ui/changing.tsx";
-import type { Watched } from "../state/background.ts";
+import type { WatchedUpload } from "../state/background.ts";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
 import { uploadTitle } from "../state/names.ts";
@@ -11,7 +11,7 @@ import { loadFiles } from "../import/open.ts";
 
 export function RefusedBar({ client, watched }: {
   client: Client;
-  watched: Watched;
+  watched: WatchedUpload;
 }) {
   const { busy, error, run } = useAction();
   const { refused = 0 } = watched.products;

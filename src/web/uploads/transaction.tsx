@@ -8,7 +8,7 @@ import {
   useLoaded,
   WhenLoaded,
 } from "../ui/components.tsx";
-import { count } from "../lib/format.ts";
+import { formatCount } from "../lib/format.ts";
 import { uploadState, uploadTitle } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
@@ -146,7 +146,7 @@ function Results({ client, id, results, settled }: {
               checked={failedOnly}
               onChange={(event) => setFailedOnly(event.currentTarget.checked)}
             />
-            only with failed images ({count(failed.length)})
+            only with failed images ({formatCount(failed.length)})
           </label>
         )}
       </div>
@@ -159,7 +159,7 @@ function Results({ client, id, results, settled }: {
       {wanted.length > shown && (
         <p>
           <button type="button" onClick={() => setShown(shown + ROWS)}>
-            Show more ({count(wanted.length - shown)})
+            Show more ({formatCount(wanted.length - shown)})
           </button>
         </p>
       )}

@@ -1,7 +1,7 @@
 /** The undo of an upload or an import: first a preview, then the undo. */
 import { useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
-import type { Watched } from "../state/background.ts";
+import type { WatchedUpload } from "../state/background.ts";
 import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
 import { isImport, uploadView } from "../state/names.ts";
 import { ErrorNote, useAction } from "../ui/components.tsx";
@@ -17,7 +17,7 @@ const SHOWN = 20;
 
 export function UndoBar({ client, watched }: {
   client: Client;
-  watched: Watched;
+  watched: WatchedUpload;
 }) {
   const { undoes, undone_by, status } = watched;
   const { created, updated, deleted = 0 } = watched.products;

@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
-import type { Watched } from "../state/background.ts";
+import type { WatchedUpload } from "../state/background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
 import { uploadState, uploadTitle, uploadView } from "../state/names.ts";
 import {
@@ -12,7 +12,7 @@ import {
   Title,
   useLoaded,
 } from "../ui/components.tsx";
-import { count } from "../lib/format.ts";
+import { formatCount } from "../lib/format.ts";
 import { ListFoot, type Rows, useRows } from "../ui/paging.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -25,22 +25,23 @@ const REFRESH_MS = 3_000;
  * A row of the history: an accepted upload, or one that was refused at once.
  */
 type Entry =
-  | { watched: Watched; at: string }
+  | { watched: WatchedUpload; at: string }
   | { refusal: Refusal; at: string };
 
 /** A column of counts; only accepted uploads have them. */
 function figures(
   label: string,
-  read: (watched: Watched) => number,
+  read: (watched: WatchedUpload) => number,
 ): Column<Entry> {
   return {
     label,
     right: true,
-    cell: (entry) => "watched" in entry ? count(read(entry.watched)) : null,
+    cell: (entry) =>
+      "watched" in entry ? formatCount(read(entry.watched)) : null,
   };
 }
 
-function LinkTo({ watched }: { watched: Watched }) {
+function LinkTo({ watched }: { watched: WatchedUpload }) {
   const { view, id } = uploadView(watched);
   return <a href={linkTo(view, id)}>{uploadTitle(watched)}</a>;
 }
@@ -103,7 +104,7 @@ function nameOfRefused({ name, dry_run }: Refusal): string {
  * older than its last loaded one are left out, because others are missing.
  */
 function mergedByTime(
-  lists: readonly Rows<Watched>[],
+  lists: readonly Rows<WatchedUpload>[],
   refusals: readonly Refusal[],
 ): Entry[] {
   const loadedTo = lists.filter(({ more }) => more !== null)
@@ -119,12 +120,12 @@ function mergedByTime(
 }
 
 export function UploadsView({ client }: { client: Client }) {
-  const uploads = useRows<Watched>(async (after, signal) => {
+  const uploads = useRows<WatchedUpload>(async (after, signal) => {
     const { transactions: rows, next } = await client
       .uploads.list({ after }, { signal });
     return { rows, next };
   }, [client]);
-  const imports = useRows<Watched>(async (after, signal) => {
+  const imports = useRows<WatchedUpload>(async (after, signal) => {
     const { imports, next } = await client.imports.list({ after }, { signal });
     // The history leaves out dry runs.
     return { rows: imports.filter(({ dry_run }) => !dry_run), next };

@@ -4,14 +4,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { UnlessViewing } from "../ui/changing.tsx";
 import {
-  describeEnd,
-  follow,
+  describeOutcome,
   followInBackground,
-  mayNotify,
-  report,
+  followUpload,
+  notificationPermission,
+  reportProgress,
   stopFollowing,
-  type Watched,
-  type WatchedId,
+  type WatchedUpload,
+  type WatchedUploadId,
 } from "../state/background.ts";
 import type {
   Client,
@@ -29,7 +29,7 @@ import {
   State,
   useAction,
 } from "../ui/components.tsx";
-import { count, durationText, plural } from "../lib/format.ts";
+import { formatCount, formatDuration, plural } from "../lib/format.ts";
 import { linkTo, viewedSeller } from "../state/route.ts";
 import { Speed } from "./speed.ts";
 import type { Column } from "../ui/table.tsx";
@@ -53,9 +53,9 @@ const BEGUN: WatchedState<never> = {
 };
 
 /** Follows an upload until it is final; starts again when `turn` changes. */
-export function useLive<T extends Watched>(
+export function useLive<T extends WatchedUpload>(
   client: Client,
-  which: WatchedId,
+  which: WatchedUploadId,
   turn: number,
 ): WatchedState<T> {
   const [live, setLive] = useState<WatchedState<T>>(BEGUN);
@@ -70,9 +70,9 @@ export function useLive<T extends Watched>(
     const options = { signal: gone.signal, retryFor: Infinity, onRetry };
     const watch = async () => {
       const speed = new Speed();
-      for await (const watched of follow(client, which, options)) {
+      for await (const watched of followUpload(client, which, options)) {
         isOver = watched.finished_at !== null;
-        report(watched);
+        reportProgress(watched);
         const { total, pending } = watched.images;
         speed.add(total - pending);
         const { perSecond } = speed;
@@ -94,7 +94,7 @@ export function useLive<T extends Watched>(
 
 /** The progress of an upload in figures. */
 export function Progress({ watched, perSecond, connected }: {
-  watched: Watched;
+  watched: WatchedUpload;
   perSecond: number | null;
   connected: boolean;
 }) {
@@ -116,15 +116,18 @@ export function Progress({ watched, perSecond, connected }: {
       <dl class="figures">
         <Figure
           label="products"
-          value={count(products.total)}
+          value={formatCount(products.total)}
           note={changes(watched)}
         />
-        <Figure label="images" value={count(images.total)} />
-        <Figure label="stored" value={count(images.stored + images.reused)} />
-        <Figure label="pending" value={count(images.pending)} />
+        <Figure label="images" value={formatCount(images.total)} />
+        <Figure
+          label="stored"
+          value={formatCount(images.stored + images.reused)}
+        />
+        <Figure label="pending" value={formatCount(images.pending)} />
         <Figure
           label="failed"
-          value={count(images.failed)}
+          value={formatCount(images.failed)}
           tone={images.failed > 0 ? "bad" : ""}
         />
         <Figure
@@ -135,7 +138,7 @@ export function Progress({ watched, perSecond, connected }: {
           label={finished_at === null ? "time left" : "took"}
           value={finished_at === null
             ? timeLeft(images, perSecond)
-            : durationText(secondsTaken(watched))}
+            : formatDuration(secondsTaken(watched))}
         />
       </dl>
       <p class="quiet">
@@ -165,7 +168,7 @@ export function Progress({ watched, perSecond, connected }: {
 
 /** A button that asks the browser for permission to show notices. */
 function NoticeButton() {
-  const [may, setMay] = useState(mayNotify);
+  const [may, setMay] = useState(notificationPermission);
   if (may !== "default") return null;
   return (
     <button
@@ -178,37 +181,37 @@ function NoticeButton() {
   );
 }
 
-function changes({ products }: Watched): string {
+function changes({ products }: WatchedUpload): string {
   const { created, updated, unchanged, deleted = 0, refused = 0 } = products;
   return [
-    created > 0 && `${count(created)} new`,
-    updated > 0 && `${count(updated)} changed`,
-    unchanged > 0 && `${count(unchanged)} unchanged`,
-    refused > 0 && `${count(refused)} refused`,
-    deleted > 0 && `${count(deleted)} deleted`,
+    created > 0 && `${formatCount(created)} new`,
+    updated > 0 && `${formatCount(updated)} changed`,
+    unchanged > 0 && `${formatCount(unchanged)} unchanged`,
+    refused > 0 && `${formatCount(refused)} refused`,
+    deleted > 0 && `${formatCount(deleted)} deleted`,
   ].filter(Boolean).join(", ");
 }
 
-function secondsTaken({ created_at, finished_at }: Watched): number {
+function secondsTaken({ created_at, finished_at }: WatchedUpload): number {
   return (Date.parse(finished_at ?? created_at) - Date.parse(created_at)) /
     1_000;
 }
 
-function averageSpeed(watched: Watched): number | null {
+function averageSpeed(watched: WatchedUpload): number | null {
   const seconds = secondsTaken(watched);
   const { total } = watched.images;
   return total === 0 || seconds < 0.05 ? null : total / seconds;
 }
 
 function timeLeft(images: ImageCounts, perSecond: number | null): string {
-  return perSecond === null ? "–" : durationText(images.pending / perSecond);
+  return perSecond === null ? "–" : formatDuration(images.pending / perSecond);
 }
 
 /** A text for screen readers; it changes only at each quarter. */
-function announcement(watched: Watched): string {
+function announcement(watched: WatchedUpload): string {
   return watched.finished_at === null
     ? `${Math.floor(watched.progress / 25) * 25} percent done.`
-    : describeEnd(watched);
+    : describeOutcome(watched);
 }
 
 function Failures({ images }: { images: readonly UnsettledImage[] }) {
@@ -234,7 +237,7 @@ function Failure({ image }: { image: UnsettledImage }) {
 /** Offers to download failed images again. */
 export function RetryBar({ client, watched, onRetried }: {
   client: Client;
-  watched: Watched;
+  watched: WatchedUpload;
   onRetried: () => void;
 }) {
   const { busy, error, run } = useAction();

@@ -18,7 +18,7 @@ import {
   Title,
   useAction,
 } from "../ui/components.tsx";
-import { durationText, plural } from "../lib/format.ts";
+import { formatDuration, plural } from "../lib/format.ts";
 import { Payload } from "./payload.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -234,7 +234,7 @@ export function nextAttempt(at: string): string {
   const seconds = secondsUntil(at);
   return seconds < 1
     ? "the next attempt is due"
-    : `next attempt in ${durationText(seconds)}`;
+    : `next attempt in ${formatDuration(seconds)}`;
 }
 
 /** The status of the response, or the reason why there was none. */

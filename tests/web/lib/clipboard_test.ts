@@ -1,6 +1,9 @@
 /** Cells copied between the page and a spreadsheet program. */
 import { assertEquals } from "@std/assert";
-import { cellsIn, textOfCells } from "../../../src/web/lib/clipboard.ts";
+import {
+  clipboardTextOf,
+  parseClipboardCells,
+} from "../../../src/web/lib/clipboard.ts";
 import { Random } from "../../support/random.ts";
 
 const CASES: readonly (readonly [string, readonly (readonly string[])[]])[] = [
@@ -19,7 +22,7 @@ const CASES: readonly (readonly [string, readonly (readonly string[])[]])[] = [
 
 for (const [text, expected] of CASES) {
   Deno.test(`the cells of ${JSON.stringify(text)}`, () => {
-    assertEquals(cellsIn(text), expected);
+    assertEquals(parseClipboardCells(text), expected);
   });
 }
 
@@ -39,6 +42,6 @@ Deno.test("copied cells are pasted unchanged", () => {
     );
     // An empty last row is the line end of the row before.
     if (rows.at(-1)!.join("\t") === "") continue;
-    assertEquals(cellsIn(textOfCells(rows)), rows);
+    assertEquals(parseClipboardCells(clipboardTextOf(rows)), rows);
   }
 });

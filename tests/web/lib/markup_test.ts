@@ -1,6 +1,6 @@
 /** Positions in documents that are being edited. */
 import { assertEquals } from "@std/assert";
-import { Finder, laidOut } from "../../../src/web/lib/markup.ts";
+import { indentLongLines, ProblemFinder } from "../../../src/web/lib/markup.ts";
 import type { Detail } from "../../../src/client/mod.ts";
 import { assertLinear } from "../../support/linear.ts";
 
@@ -41,7 +41,7 @@ const FOUND: readonly (readonly [Partial<Detail>, string])[] = [
 
 for (const [changes, expected] of FOUND) {
   Deno.test(`the text of ${JSON.stringify(changes)} is ${expected}`, () => {
-    const range = new Finder(DOCUMENT).find(problem(changes))!;
+    const range = new ProblemFinder(DOCUMENT).find(problem(changes))!;
     assertEquals(DOCUMENT.slice(range.start, range.end), expected);
   });
 }
@@ -50,7 +50,7 @@ Deno.test("a document on one line gets a line for each element", () => {
   const text = "<p>" +
     "<a><b>x &amp; y</b><c></c><d/><e> <![CDATA[ <f> ]]> </e></a>".repeat(6) +
     "</p>";
-  const lines = laidOut(text).split("\n");
+  const lines = indentLongLines(text).split("\n");
   assertEquals(lines.slice(0, 7), [
     "<p>",
     "  <a>",
@@ -61,7 +61,7 @@ Deno.test("a document on one line gets a line for each element", () => {
     "  </a>",
   ]);
   assertEquals(lines.map((line) => line.trimStart()).join(""), text);
-  assertEquals(laidOut(DOCUMENT), DOCUMENT, "short lines stay");
+  assertEquals(indentLongLines(DOCUMENT), DOCUMENT, "short lines stay");
 });
 
 const BROKEN: readonly ((count: number) => string)[] = [
@@ -74,7 +74,7 @@ Deno.test("broken documents are read in one pass", () => {
   for (const made of BROKEN) {
     const name = made(1);
     assertLinear(name, 16_000, (count) => {
-      new Finder(made(count)).find(problem({ product: 1, line: 1 }));
+      new ProblemFinder(made(count)).find(problem({ product: 1, line: 1 }));
     });
   }
 });

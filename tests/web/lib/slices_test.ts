@@ -1,5 +1,5 @@
 /** Work on a long table occupies the page only for a moment at a time. */
-import { linesOf } from "../../../src/web/lib/markup.ts";
+import { linesWithProblems } from "../../../src/web/lib/markup.ts";
 import { countKnownNames } from "../../../src/web/import/columns/headers.ts";
 import { assert, assertEquals } from "@std/assert";
 import { csvOf, readTable } from "../../../src/web/import/read/csv.ts";
@@ -91,7 +91,7 @@ Deno.test("problems of a long document are found with many pauses", () => {
     code: "not_a_number" as const,
     message: "",
   }));
-  const { value: lines, pauses } = counted(linesOf(text, problems));
+  const { value: lines, pauses } = counted(linesWithProblems(text, problems));
   assertEquals([...lines], [3, 2 * ROWS + 1]);
   assert(pauses >= ROWS * 6 / 250, `${pauses} pauses`);
 });

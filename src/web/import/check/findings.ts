@@ -2,7 +2,7 @@
  * All findings about a table before it is sent, in one list. Blocking findings
  * must be answered or corrected first.
  */
-import { count, plural } from "../../lib/format.ts";
+import { formatCount, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { type ColumnValues, sampleValues } from "../columns/guesses.ts";
 import { targetsByName } from "../columns/headers.ts";
@@ -189,7 +189,9 @@ function* skuFindings(
         size > EXAMPLES ? ", …" : ""
       }`,
     answers: [{
-      label: `Use ${size === 1 ? "this SKU" : `these ${count(size)} SKUs`}`,
+      label: `Use ${
+        size === 1 ? "this SKU" : `these ${formatCount(size)} SKUs`
+      }`,
       apply: ({ table, mapping }) => {
         const rows = [...table.rows];
         for (const [i, sku] of proposals) rows[i] = rows[i].with(column, sku);
@@ -232,7 +234,7 @@ function leftOutFindings(
     .filter((i) => targets[i] === "" && columns[i].count > 0);
   return left.length === 0 ? [] : [{
     severity: "note",
-    text: `${count(left.length)} of ${
+    text: `${formatCount(left.length)} of ${
       plural(header.length, "column")
     } left out`,
     more: left.map((i) =>

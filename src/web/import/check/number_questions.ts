@@ -1,12 +1,12 @@
 /** Questions about the meaning of numbers. */
-import { count } from "../../lib/format.ts";
+import { formatCount } from "../../lib/format.ts";
 import {
   ambiguityQuestion,
   bothMeanings,
+  fractionalGrams,
   HUNDREDTHS,
-  isBareWeight,
+  isWeightWithoutUnit,
   type NumberFormat,
-  partialGrams,
   priceUnitOf,
   WEIGHT_UNITS,
   weightUnitOf,
@@ -49,7 +49,7 @@ export function unitQuestions(
     const isWeight = targets[column] === "weight";
     const named = isWeight ? weightUnitOf(name) : priceUnitOf(name);
     const isMeant = isWeight
-      ? sampledValues(table.rows, column, 1_000).some(isBareWeight)
+      ? sampledValues(table.rows, column, 1_000).some(isWeightWithoutUnit)
       : isPrice(targets[column]);
     const isAsked = isMeant && Object.hasOwn(remembered, name) &&
       remembered[name] === unit && named !== unit;
@@ -102,11 +102,13 @@ export function partialQuestions(
     const unit = /\d$/.test(text) ? ` ${format.unit}` : "";
     return [question(
       `${columnName(table, column)}: ${text}${unit} is ${
-        partialGrams(text, format)
+        fractionalGrams(text, format)
       } g, and only whole grams are stored.`,
-      readsAs(`Round ${count(rows.length)}`, column, { roundsToGrams: true }),
+      readsAs(`Round ${formatCount(rows.length)}`, column, {
+        roundsToGrams: true,
+      }),
       tableChange(
-        `Leave ${count(rows.length)} out`,
+        `Leave ${formatCount(rows.length)} out`,
         (table) => withCellInRows(table, rows, column, ""),
       ),
     )];

@@ -5,7 +5,10 @@
  * which a dry run with `show=former` returns.
  */
 import type { Detail, DetailCode, ImportResult } from "../../../client/mod.ts";
-import { isManyTimes, suspiciousPriceQuestion } from "../../lib/numbers.ts";
+import {
+  isSuspiciousChange,
+  suspiciousPriceQuestion,
+} from "../../lib/numbers.ts";
 import { productsIn } from "../read/xml.ts";
 import { type MappedTable, skuOfRow } from "../columns/sheet.ts";
 import { rowValues } from "../columns/spreadsheet.ts";
@@ -160,9 +163,10 @@ function changeObjections(
     price: amount !== "" && price !== undefined
       ? suspiciousPriceQuestion(amount, currency, price)
       : null,
-    weight: grams !== "" && weight && isManyTimes(grams, `${weight.value}`)
-      ? `weight ${grams} g is ${weight.value} g now. Is that correct?`
-      : null,
+    weight:
+      grams !== "" && weight && isSuspiciousChange(grams, `${weight.value}`)
+        ? `weight ${grams} g is ${weight.value} g now. Is that correct?`
+        : null,
   };
   return Object.entries(doubts).flatMap(([field, message]): Detail[] =>
     message ? [{ ...place, field, code: "out_of_range", message }] : []

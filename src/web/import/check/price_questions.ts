@@ -1,7 +1,7 @@
 /**
  * Questions about prices: with or without VAT, per piece or pack, in a sale.
  */
-import { count, plural } from "../../lib/format.ts";
+import { formatCount, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { HUNDREDTHS } from "../../lib/numbers.ts";
 import { sampledValues, targetByValues } from "../columns/guesses.ts";
@@ -87,7 +87,7 @@ export function saleQuestions(
       `${plural(rows.length, "sale price")} ${why}`,
       confirmation(yes),
       tableChange(
-        `Leave ${count(rows.length)} out`,
+        `Leave ${formatCount(rows.length)} out`,
         (table) => withCellInRows(table, rows, column, ""),
       ),
     );

@@ -1,7 +1,7 @@
 /**
  * Questions about rows: for sale or not, in stock or not, no product at all.
  */
-import { count, listed, plural } from "../../lib/format.ts";
+import { formatCount, nameWithNumbers, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { sampledValues } from "../columns/guesses.ts";
 import {
@@ -128,7 +128,7 @@ export function* unsoldQuestions(
         plural(found.length, "row")
       }. Is that for sale?`,
       {
-        label: `No: pause ${count(found.length)}`,
+        label: `No: pause ${formatCount(found.length)}`,
         apply: (mapped) => withPaused(mapped, found, isSaid),
       },
       isSaid
@@ -171,10 +171,10 @@ export function* unmarkedQuestion(
   );
   return empty.length === 0 ? null : question(
     `${columnName(table, status)} is ${marks[0]} in some rows, and empty in ${
-      count(empty.length)
+      formatCount(empty.length)
     }. Are those for sale?`,
     tableChange(
-      `No: pause ${count(empty.length)}`,
+      `No: pause ${formatCount(empty.length)}`,
       (table) => withCellInRows(table, empty, status, "paused"),
     ),
     confirmation("Yes"),
@@ -206,7 +206,7 @@ export function* stockQuestion(
       table.rows[found[0]][availability]
     } in ${plural(found.length, "row")} with the quantity 0. Is that in stock?`,
     tableChange(
-      `No: ${count(found.length)} out of stock`,
+      `No: ${formatCount(found.length)} out of stock`,
       (table) => withCellInRows(table, found, availability, "out_of_stock"),
     ),
     confirmation("Yes"),
@@ -240,7 +240,7 @@ export function sumQuestion(
 ): Finding | null {
   return sums.length === 0 ? null : question(
     `A sum, not a product, may be in ${
-      listed("row", sums.map((row) => table.numbers[row]))
+      nameWithNumbers("row", sums.map((row) => table.numbers[row]))
     }.`,
     rowRemoval(sums),
     confirmation(sums.length === 1 ? "It is a product" : "They are products"),

@@ -17,9 +17,9 @@ import {
   type AmbiguousNumber,
   ambiguousNumberIn,
   type DecimalSeparator,
-  isBareWeight,
+  fractionalGrams,
+  isWeightWithoutUnit,
   type NumberFormat,
-  partialGrams,
 } from "../../lib/numbers.ts";
 import {
   type ColumnMapping,
@@ -125,7 +125,7 @@ export function* checkRows(
     targets.map((target, i) =>
       target === "weight" && numberFormats[i].unit === ""
     ),
-    isBareWeight,
+    isWeightWithoutUnit,
   );
   const isPath = firstIn(
     targets.map((target, i) =>
@@ -193,7 +193,9 @@ export function* checkRows(
       thousands.set(column, { [separator]: number, ...thousands.get(column) });
     }
     for (const column of weights) {
-      if (partialGrams(row[column], numberFormats[column]) === null) continue;
+      if (fractionalGrams(row[column], numberFormats[column]) === null) {
+        continue;
+      }
       const rows = partial.get(column) ?? [];
       partial.set(column, rows);
       rows.push(i);

@@ -14,7 +14,11 @@ import { FORBIDDEN_IN_XML } from "../../../lib/markup.ts";
 import { withoutTrailing } from "../../../lib/trim.ts";
 import { parseTime } from "../../../lib/values.ts";
 import { now } from "../../lib/browser.ts";
-import { endOf, periodIn, saleTime } from "../../lib/sale_times.ts";
+import {
+  normaliseSaleTime,
+  saleEndOf,
+  salePeriodIn,
+} from "../../lib/sale_times.ts";
 import { csvOf, type Table } from "../read/csv.ts";
 import { withUnit } from "../../lib/product_values.ts";
 import {
@@ -521,7 +525,7 @@ function setSale(
 ): void {
   const [price] = values.get("sale_price") ?? [];
   const [last] = values.get("sale_until") ?? [];
-  const period = last === undefined ? null : periodIn(last);
+  const period = last === undefined ? null : salePeriodIn(last);
   if (period !== null) {
     values.set("sale_from", [period[0]]).set("sale_until", [period[1]]);
   }
@@ -529,7 +533,7 @@ function setSale(
   const [until] = values.get("sale_until") ?? [];
   const isPriced = price !== undefined && price !== CLEARED;
   const isEqual = Number(values.get("price")?.[0]) === Number(price);
-  const end = until === undefined ? null : endOf(until);
+  const end = until === undefined ? null : saleEndOf(until);
   const isOver = end !== null && end <= now();
   const isDated = isPriced && until !== undefined;
   if (isDated && (isOwn || !isEqual && !isOver)) return;
@@ -755,7 +759,9 @@ function valueToSend(
 ): string {
   if (target === "currency") return currencyCode(text);
   if (target === "weight") return text && gramsOf(text, numberFormat);
-  if (target === "sale_from" || target === "sale_until") return saleTime(text);
+  if (target === "sale_from" || target === "sale_until") {
+    return normaliseSaleTime(text);
+  }
   const field = target === "sale_price" ? "price" : target as ScalarField;
   const { form } = SCALAR_RULES[field];
   switch (form.kind) {

@@ -1,7 +1,7 @@
 /**
  * Reads and writes tables as text: CSV, and rows copied from spreadsheets.
  */
-import { listed, sentences } from "../../lib/format.ts";
+import { joinSentences, nameWithNumbers } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 
 /**
@@ -129,11 +129,11 @@ export function* readTable(
     : wide !== null
     ? problemOfRow(wide, delimiter)
     : null;
-  const note = sentences(
+  const note = joinSentences(
     titleNote(titles),
     strays.length > 0 &&
       `A single quotation mark is read as part of its value: ${
-        listed("row", strays)
+        nameWithNumbers("row", strays)
       }.`,
   );
   return {

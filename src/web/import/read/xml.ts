@@ -15,23 +15,23 @@ export interface XmlElement {
  * left to the service. `text` is set only on leaf elements.
  */
 export function parseXml(text: string): XmlElement | null {
-  const pieces = elementsOf(text);
-  const [root] = pieces;
-  if (root === undefined || root.close === root.open) return null;
-  const all = pieces.map(({ name, start, open }) => ({
+  const elements = elementsOf(text);
+  const [root] = elements;
+  if (root === undefined || root.contentEnd === root.contentStart) return null;
+  const all = elements.map(({ name, start, contentStart }) => ({
     name,
-    attributes: attributesIn(text.slice(start, open)),
+    attributes: attributesIn(text.slice(start, contentStart)),
     text: "",
     children: [] as XmlElement[],
   }));
   const parents: number[] = [];
-  for (const [i, { start, open, close }] of pieces.entries()) {
-    while (parents.length > 0 && pieces[parents.at(-1)!].end <= start) {
+  for (const [i, { start, contentStart, contentEnd }] of elements.entries()) {
+    while (parents.length > 0 && elements[parents.at(-1)!].end <= start) {
       parents.pop();
     }
     if (parents.length > 0) all[parents.at(-1)!].children.push(all[i]);
-    if (pieces[i + 1] === undefined || pieces[i + 1].start >= close) {
-      all[i].text = textIn(text.slice(open, close));
+    if (elements[i + 1] === undefined || elements[i + 1].start >= contentEnd) {
+      all[i].text = textIn(text.slice(contentStart, contentEnd));
     }
     parents.push(i);
   }

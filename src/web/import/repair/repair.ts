@@ -24,7 +24,7 @@ import {
 import { NO_REFUSAL, type TableUpload } from "../send/upload_state.ts";
 import { problemsIn } from "../send/upload.ts";
 import { fieldLabel, problemTitle, remedyOf } from "../../lib/words.ts";
-import { readable } from "../../lib/texts.ts";
+import { readableName } from "../../lib/texts.ts";
 
 /** A problem at its place in the table. */
 export interface TableProblem {
@@ -214,7 +214,10 @@ export function remediesOf(
   const { form } = SCALAR_RULES[target as ScalarField];
   switch (form.kind) {
     case "word":
-      return form.words.map((word) => ({ label: readable(word), text: word }));
+      return form.words.map((word) => ({
+        label: readableName(word),
+        text: word,
+      }));
     case "decimal": {
       if (problem.code !== "not_a_number") return [];
       const number = numberIn(text, { unit: false });

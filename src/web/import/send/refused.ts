@@ -1,6 +1,6 @@
 /** Opens the products that an upload or import refused, for correction. */
 import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
-import type { Watched } from "../../state/background.ts";
+import type { WatchedUpload } from "../../state/background.ts";
 import type { Client, ImportResult, Result } from "../../../client/mod.ts";
 import { isJson } from "../../lib/markup.ts";
 import { isImport } from "../../state/names.ts";
@@ -14,7 +14,7 @@ import {
 /** Opens them from the file, if it is still open, else from the service. */
 export async function correctRefused(
   client: Client,
-  watched: Watched,
+  watched: WatchedUpload,
   name: string,
 ): Promise<void> {
   const isHere = isImport(watched) &&
@@ -30,7 +30,7 @@ export async function correctRefused(
 /** A file with the refused products and their problems, and its extension. */
 export async function refusedFile(
   client: Client,
-  watched: Watched,
+  watched: WatchedUpload,
   name: string,
 ): Promise<{ content: Blob; ending: string }> {
   const text = await loadRefused(client, watched);
@@ -45,7 +45,7 @@ export async function refusedFile(
 }
 
 /** The refused products, in the format in which they were sent. */
-function loadRefused(client: Client, watched: Watched): Promise<string> {
+function loadRefused(client: Client, watched: WatchedUpload): Promise<string> {
   return isImport(watched)
     ? client.imports.refused({ import_id: watched.import_id })
     : client.uploads.refused({ transaction_id: watched.transaction_id });
@@ -54,7 +54,7 @@ function loadRefused(client: Client, watched: Watched): Promise<string> {
 /** The result of each product. */
 function resultsOf(
   client: Client,
-  watched: Watched,
+  watched: WatchedUpload,
 ): AsyncIterable<Result | ImportResult> {
   return isImport(watched)
     ? client.imports.results({
@@ -67,7 +67,7 @@ function resultsOf(
 /** The problems of the refused products, in the order of the products. */
 async function problemsOf(
   client: Client,
-  watched: Watched,
+  watched: WatchedUpload,
 ): Promise<Map<number, string[]>> {
   const found = new Map<number, string[]>();
   for await (const { result, details = [] } of resultsOf(client, watched)) {
@@ -80,7 +80,7 @@ async function problemsOf(
 /** The stored SKUs, each with the name of its row. */
 async function storedIn(
   client: Client,
-  watched: Watched,
+  watched: WatchedUpload,
 ): Promise<Map<string, string>> {
   const stored = new Map<string, string>();
   const what = isImport(watched) ? "import" : "upload";

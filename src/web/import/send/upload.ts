@@ -22,7 +22,7 @@ import {
   skusInRows,
 } from "../check/objections.ts";
 import { uploadName } from "../../state/names.ts";
-import { Finder, isJson, laidOut } from "../../lib/markup.ts";
+import { indentLongLines, isJson, ProblemFinder } from "../../lib/markup.ts";
 import {
   type CellChange,
   type MappedTable,
@@ -167,7 +167,7 @@ async function openAndCheck(
 
 function readably(text: string): Pick<DocumentUpload, "text" | "isLaidOut"> {
   const shown = text.length <= EDITABLE_LENGTH && !isJson(text)
-    ? laidOut(text)
+    ? indentLongLines(text)
     : text;
   return { text: shown, isLaidOut: shown !== text };
 }
@@ -262,7 +262,7 @@ export function replaceValues(
   found: readonly Detail[],
   value: string,
 ): void {
-  const finder = new Finder(text);
+  const finder = new ProblemFinder(text);
   const ranges = found.map((problem) => finder.find(problem))
     .filter((range) => range !== null)
     .sort((a, b) => b.start - a.start);
@@ -278,7 +278,7 @@ export function commonValue(
   { text }: DocumentUpload,
   found: readonly Detail[],
 ): string | null {
-  const finder = new Finder(text);
+  const finder = new ProblemFinder(text);
   let common: string | null = null;
   for (const problem of found) {
     const range = finder.find(problem);

@@ -8,7 +8,7 @@ import {
   type ProductCounts,
   type Warnings,
 } from "../../../client/mod.ts";
-import { inTab } from "../../lib/browser.ts";
+import { storedInTab } from "../../lib/browser.ts";
 import { Store } from "../../lib/store.ts";
 import type { CellChange, MappedTable } from "../columns/sheet.ts";
 
@@ -300,7 +300,7 @@ export function changeUpload(made: UploadChange): void {
  * The name of the file being sent. It survives a reload, which ends the
  * sending.
  */
-export const nameOfFileBeingSent = inTab("being sent");
+export const nameOfFileBeingSent = storedInTab("being sent");
 
 upload.listen(() => {
   const { step, fileName } = upload.value ?? {};

@@ -1,5 +1,5 @@
 /** Exports of Magento 2 (Adobe Commerce). */
-import { plural, sentences } from "../../lib/format.ts";
+import { joinSentences, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
 import {
@@ -107,7 +107,7 @@ function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
       [PARENT],
       (row) => [parents.get(rows[row].cells[skuAt])?.sku ?? ""],
     ),
-    note: sentences(
+    note: joinSentences(
       translations > 0 &&
         `${plural(translations, "row")} of other store views are left out.`,
       left > 0 &&

@@ -1,7 +1,7 @@
 /**
  * Exports of Shopify, in which a product has a row for each variant and image.
  */
-import { plural, sentences } from "../../lib/format.ts";
+import { joinSentences, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
 import {
@@ -121,7 +121,7 @@ export function* gatherFamilies(
       ...withRows(table, rows),
       header: [...table.header, PARENT],
     },
-    note: sentences(
+    note: joinSentences(
       images > 0 &&
         `${plural(images, "row")} of images joined to their products.`,
       variants > 0 &&

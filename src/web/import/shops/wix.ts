@@ -1,7 +1,7 @@
 /**
  * Exports of Wix: the row of a product, then the rows of its variants.
  */
-import { plural, sentences } from "../../lib/format.ts";
+import { joinSentences, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { yesOrNo } from "../read/words.ts";
 import type { Table } from "../read/csv.ts";
@@ -123,7 +123,7 @@ function* gather(
   );
   return {
     table: all,
-    note: sentences(
+    note: joinSentences(
       discounts > 0 &&
         `${plural(discounts, "discount")} cannot be sent: prices are sent ` +
           "without it.",

@@ -1,5 +1,5 @@
 /** Exports of WooCommerce, in which variations name their parent. */
-import { plural, sentences } from "../../lib/format.ts";
+import { joinSentences, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
 import {
@@ -155,7 +155,7 @@ function* gather(
   });
   return {
     table: withRows(table, rows),
-    note: sentences(
+    note: joinSentences(
       parents.size > 0 &&
         `${plural(parents.size, "row")} without a price, which only list ` +
           "variations, are left out.",

@@ -8,7 +8,7 @@ import {
   titleNote,
 } from "../csv.ts";
 import { IMPORT_PRODUCTS } from "../../../../lib/request_limits.ts";
-import { sentences } from "../../../lib/format.ts";
+import { joinSentences } from "../../../lib/format.ts";
 import { unpackedSize } from "./archive.ts";
 import { type Dates, isGrouped, textOfCell } from "./cells.ts";
 import { noteHidden } from "./hidden.ts";
@@ -73,7 +73,7 @@ export function readSheet(
       `A hidden sheet is not read unless you choose it above: ${
         hidden.join(", ")
       }.`;
-    return { ...found, sheets, sheet, note: sentences(note, hiddenNote) };
+    return { ...found, sheets, sheet, note: joinSentences(note, hiddenNote) };
   });
   const found = read.find(({ table }) => table.rows.length > 0) ?? read[0];
   if (found === undefined) {
@@ -86,7 +86,7 @@ export function readSheet(
     `Only the sheet ${found.sheet} is read; you can choose another above: ${
       others.join(", ")
     }.`;
-  return { ...found, note: sentences(found.note, note) };
+  return { ...found, note: joinSentences(found.note, note) };
 }
 
 /**
