@@ -1,13 +1,13 @@
 /** A seller's contacts: who answers for its products. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client, Contact } from "../../client/mod.ts";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import {
+  ConfirmedButton,
   ErrorNote,
   Form,
   HandbookLink,
-  Moment,
-  SureButton,
+  LocalTime,
   Title,
   useAction,
 } from "../ui/components.tsx";
@@ -66,18 +66,21 @@ export function ContactsView({ client }: { client: Client }) {
       classes: "break",
       cell: ({ email, url }) => [email, url].filter(Boolean).join(", "),
     },
-    { label: "Changed", cell: ({ updated_at }) => <Moment iso={updated_at} /> },
+    {
+      label: "Changed",
+      cell: ({ updated_at }) => <LocalTime iso={updated_at} />,
+    },
     {
       label: "Change",
       cell: (contact) => (
-        <UnlessViewing>
+        <UnlessReadOnly>
           <ContactButtons
             client={client}
             contact={contact}
             onEdit={() => setEdited(contact)}
             onDeleted={onChanged}
           />
-        </UnlessViewing>
+        </UnlessReadOnly>
       ),
     },
   ];
@@ -98,7 +101,7 @@ export function ContactsView({ client }: { client: Client }) {
         />
       )}
       <ListFoot list={list} empty="There is no contact yet." />
-      <UnlessViewing>
+      <UnlessReadOnly>
         <ContactForm
           key={edited?.name ?? ""}
           client={client}
@@ -106,7 +109,7 @@ export function ContactsView({ client }: { client: Client }) {
           onSaved={onChanged}
           onCancel={() => setEdited(null)}
         />
-      </UnlessViewing>
+      </UnlessReadOnly>
     </>
   );
 }
@@ -133,11 +136,11 @@ function ContactButtons({ client, contact, onEdit, onDeleted }: {
       <button type="button" aria-label={`Edit ${name}`} onClick={onEdit}>
         Edit
       </button>{" "}
-      <SureButton
+      <ConfirmedButton
         label="Delete"
         question="Delete it? Products that name it keep it."
         disabled={busy}
-        onSure={() => run(remove)}
+        onConfirm={() => run(remove)}
       />
       {error && <ErrorNote error={error} />}
     </>

@@ -4,7 +4,7 @@ import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
 import { fetchCategory } from "../lib/categories.ts";
 import { contactNames } from "../ui/contact_choice.tsx";
-import { CategoryNames } from "../ui/category_names.tsx";
+import { CategorySuggestions } from "../ui/category_names.tsx";
 import { ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { templateColumns } from "./columns/category_columns.ts";
 import { writeBook } from "./read/workbook/ask.ts";
@@ -47,7 +47,11 @@ export function CategoryTemplate({ client }: { client: Client }) {
         An Excel file with the columns that products of this category need, and
         lists of the values that the marketplace allows.
       </p>
-      <CategoryNames client={client} id="template-categories" text={name} />
+      <CategorySuggestions
+        client={client}
+        id="template-categories"
+        text={name}
+      />
       {error && <ErrorNote error={error} />}
     </Form>
   );

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { afterMs, saveFile } from "../lib/browser.ts";
 import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
-import { Editor, type Selection } from "../ui/editor.tsx";
+import { Editor, type EditorSelection } from "../ui/editor.tsx";
 import { changeColumns } from "./intake.ts";
 import { isJson, linesWithProblems, ProblemFinder } from "../lib/markup.ts";
 import { runInSlices } from "../lib/slices.ts";
@@ -10,7 +10,7 @@ import { ErrorNote, errorSentence, Figure } from "../ui/components.tsx";
 import { formatBytes, formatCount, plural } from "../lib/format.ts";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { WarningNote } from "../ui/problem_list.tsx";
-import { type ShownLine, Source } from "../ui/source.tsx";
+import { type ShownLine, SourceView } from "../ui/source.tsx";
 import { rowName } from "./check/objections.ts";
 import { discardIntake } from "./intake_state.ts";
 import {
@@ -46,7 +46,7 @@ export function FileView({ client, current }: {
   current: Upload;
 }) {
   const [place, setPlace] = useState<Detail | null>(null);
-  const [selection, setSelection] = useState<Selection | null>(null);
+  const [selection, setSelection] = useState<EditorSelection | null>(null);
   const find = (problem: Detail) => {
     setPlace(problem);
     const found = current.kind === "document"
@@ -130,7 +130,7 @@ function useResultFocus({ step: { name } }: Upload): void {
 function SourceOf({ current, place, selection }: {
   current: DocumentUpload;
   place: Detail | null;
-  selection: Selection | null;
+  selection: EditorSelection | null;
 }) {
   const { text } = current;
   const lines = useMemo(
@@ -156,7 +156,7 @@ function SourceOf({ current, place, selection }: {
     );
   }
   return isShown(current)
-    ? <Source lines={lines} marked={marked} place={at} />
+    ? <SourceView lines={lines} marked={marked} place={at} />
     : <p class="quiet">The source of this file is too long to show.</p>;
 }
 

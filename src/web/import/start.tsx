@@ -8,7 +8,7 @@ import { lazy } from "../ui/lazy.tsx";
 import {
   Announcer,
   Form,
-  Moment,
+  LocalTime,
   Title,
   useLoaded,
   WhenLoaded,
@@ -103,7 +103,7 @@ function Interrupted({ client }: { client: Client }) {
             : (
               <p>
                 The last import with this name began on{" "}
-                <Moment iso={found.created_at} exact />:{" "}
+                <LocalTime iso={found.created_at} exact />:{" "}
                 <a href={linkTo("imports", found.import_id)}>open it</a>. If
                 that was an earlier upload, choose the file again.
               </p>

@@ -8,12 +8,12 @@ import type {
 } from "../../client/mod.ts";
 import { SCOPES } from "../../sellers/scopes.ts";
 import {
+  ConfirmedButton,
   ErrorNote,
   Form,
-  Moment,
+  LocalTime,
   NewSecrets,
   State,
-  SureButton,
   Title,
   useAction,
   useLoaded,
@@ -80,13 +80,19 @@ const COLUMNS: readonly Column<SellerKey>[] = [
     classes: "break",
     cell: ({ networks }) => networks.join(", ") || "everywhere",
   },
-  { label: "Created", cell: ({ created_at }) => <Moment iso={created_at} /> },
+  {
+    label: "Created",
+    cell: ({ created_at }) => <LocalTime iso={created_at} />,
+  },
   {
     label: "Last used",
-    cell: ({ last_used_at }) => <Moment iso={last_used_at} />,
+    cell: ({ last_used_at }) => <LocalTime iso={last_used_at} />,
   },
-  { label: "Expires", cell: ({ expires_at }) => <Moment iso={expires_at} /> },
-  { label: "State", cell: (key) => <State of={stateOf(key)} /> },
+  {
+    label: "Expires",
+    cell: ({ expires_at }) => <LocalTime iso={expires_at} />,
+  },
+  { label: "State", cell: (key) => <State state={stateOf(key)} /> },
 ];
 
 function stateOf({ revoked_at, expires_at }: SellerKey): string {
@@ -167,18 +173,18 @@ function KeyButtons({ apiKey, actions, onChanged, onAdded }: {
   return (
     <>
       {actions.rotate && (
-        <SureButton
+        <ConfirmedButton
           label="Rotate"
           question="Create a new key, and end this one in 24 hours?"
           disabled={busy}
-          onSure={() => run(rotate)}
+          onConfirm={() => run(rotate)}
         />
       )}{" "}
-      <SureButton
+      <ConfirmedButton
         label="Revoke"
         question="Revoke this key now?"
         disabled={busy}
-        onSure={() => run(revoke)}
+        onConfirm={() => run(revoke)}
       />
       {error && <ErrorNote error={error} />}
     </>

@@ -1,11 +1,11 @@
 /** The operator's view of the changes that operators made. */
 import type { AuditEntry, OperatorClient } from "../../client/mod.ts";
-import { Moment, Title } from "../ui/components.tsx";
+import { LocalTime, Title } from "../ui/components.tsx";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { label: "When", cell: ({ at }) => <Moment iso={at} /> },
+  { label: "When", cell: ({ at }) => <LocalTime iso={at} /> },
   { label: "Who", cell: ({ who }) => who },
   { label: "Action", cell: ({ action }) => action },
   { label: "Seller", classes: "break", cell: ({ seller }) => seller || "–" },

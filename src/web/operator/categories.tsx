@@ -5,7 +5,7 @@ import {
   type Category,
   type OperatorClient,
 } from "../../client/mod.ts";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import { plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { ErrorNote, Form, Title, useAction } from "../ui/components.tsx";
@@ -43,9 +43,9 @@ export function CategoriesView({ client }: { client: OperatorClient }) {
           : "Products may also use other categories."}{" "}
         A rule with a date warns before that date and refuses from that date on.
       </p>
-      <UnlessViewing>
+      <UnlessReadOnly>
         <ListUpload client={client} onReplaced={list.reload} />
-      </UnlessViewing>
+      </UnlessReadOnly>
       <label class="row">
         Find
         <input

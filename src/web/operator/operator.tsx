@@ -12,7 +12,7 @@ import type {
 } from "../../client/mod.ts";
 import {
   Figure,
-  Moment,
+  LocalTime,
   State,
   Title,
   useLoaded,
@@ -163,12 +163,12 @@ const FAILING_COLUMNS: readonly Column<FailingWebhook>[] = [
   },
   {
     label: "Since",
-    cell: ({ failing_since }) => <Moment iso={failing_since} />,
+    cell: ({ failing_since }) => <LocalTime iso={failing_since} />,
   },
   {
     label: "State",
     cell: ({ disabled_at }) => (
-      <State of={disabled_at === undefined ? "failing" : "disabled"} />
+      <State state={disabled_at === undefined ? "failing" : "disabled"} />
     ),
   },
 ];

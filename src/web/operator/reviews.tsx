@@ -12,7 +12,7 @@ import type {
 import {
   ErrorNote,
   Form,
-  Moment,
+  LocalTime,
   Title,
   useAction,
   useLoaded,
@@ -302,7 +302,7 @@ function ReviewCard(
         {seller}, SKU <span class="mono break">{sku}</span>
         {price && <>, {formatMoney(price.amount, price.currency)}</>}, waits
         {" "}
-        <Moment iso={review?.at} />
+        <LocalTime iso={review?.at} />
       </p>
       {review && hasReason(review) && (
         <p class="note warn">

@@ -7,7 +7,7 @@ import {
   ErrorNote,
   Figure,
   Form,
-  Moment,
+  LocalTime,
   State,
   Title,
   useAction,
@@ -48,7 +48,7 @@ export function SellerView(
           <>
             <div class="bar">
               <Title>{seller.name}</Title>
-              <State of={seller.status} />
+              <State state={seller.status} />
               <ViewLink name={seller.name} />
               <StatusButton
                 client={client}
@@ -112,7 +112,7 @@ function SellerFigures({ seller }: { seller: Seller }) {
       <div class="figure">
         <dt>last use of a key</dt>
         <dd>
-          <Moment iso={seller.last_used_at} />
+          <LocalTime iso={seller.last_used_at} />
         </dd>
       </div>
     </dl>
@@ -183,7 +183,7 @@ function SellerSettings({ client, seller, onChanged }: {
         {seller.unsubscribed_at && (
           <>
             {" "}The seller unsubscribed from mails on{" "}
-            <Moment iso={seller.unsubscribed_at} />.
+            <LocalTime iso={seller.unsubscribed_at} />.
           </>
         )}
       </p>

@@ -7,7 +7,7 @@ import type {
   Seller,
 } from "../../client/mod.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
-import { HandbookLink, Moment, State } from "../ui/components.tsx";
+import { HandbookLink, LocalTime, State } from "../ui/components.tsx";
 import { goTo, linkTo, route } from "../state/route.ts";
 import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -37,7 +37,7 @@ const STATES = Object.keys(
 const COLUMNS: readonly Column<LoggedDelivery>[] = [
   {
     label: "When",
-    cell: ({ created_at }) => <Moment iso={created_at} exact />,
+    cell: ({ created_at }) => <LocalTime iso={created_at} exact />,
   },
   { label: "Trigger", classes: "mono", cell: ({ trigger }) => trigger },
   {
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<LoggedDelivery>[] = [
     classes: "mono break",
     cell: ({ reference }) => reference ?? <span class="state plain">test</span>,
   },
-  { label: "State", cell: ({ state }) => <State of={state} /> },
+  { label: "State", cell: ({ state }) => <State state={state} /> },
   {
     label: "Last attempt",
     classes: "fill",

@@ -2,12 +2,12 @@
 import { useState } from "preact/hooks";
 import type { NewSeller, OperatorClient, Seller } from "../../client/mod.ts";
 import {
+  ConfirmedButton,
   ErrorNote,
   Form,
-  Moment,
+  LocalTime,
   NewSecrets,
   State,
-  SureButton,
   Title,
   useAction,
 } from "../ui/components.tsx";
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Seller>[] = [
     classes: "break",
     cell: ({ id, name }) => <a href={linkTo("sellers", id)}>{name}</a>,
   },
-  { label: "State", cell: ({ status }) => <State of={status} /> },
+  { label: "State", cell: ({ status }) => <State state={status} /> },
   {
     label: "Products",
     right: true,
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Seller>[] = [
   },
   {
     label: "Last upload",
-    cell: (seller) => <Moment iso={seller.last_upload_at} />,
+    cell: (seller) => <LocalTime iso={seller.last_upload_at} />,
   },
   { label: "Keys", right: true, cell: ({ keys }) => formatCount(keys) },
   {
@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Seller>[] = [
     classes: ({ failing_webhooks }) => failing_webhooks > 0 ? "bad" : "",
     cell: ({ failing_webhooks }) => formatCount(failing_webhooks),
   },
-  { label: "Added", cell: ({ created_at }) => <Moment iso={created_at} /> },
+  { label: "Added", cell: ({ created_at }) => <LocalTime iso={created_at} /> },
 ];
 
 export function SellersView({ client }: { client: OperatorClient }) {
@@ -104,11 +104,11 @@ export function StatusButton({ client, seller: { id, status }, onChanged }: {
     <>
       {status === "active"
         ? (
-          <SureButton
+          <ConfirmedButton
             label="Suspend"
             question="Refuse this seller's requests?"
             disabled={busy}
-            onSure={() => set("suspended")}
+            onConfirm={() => set("suspended")}
           />
         )
         : (

@@ -237,7 +237,7 @@ function Search({ set, state: { search } }: {
   return search.name !== "failed" ? null : (
     <ErrorNote
       error={search.error}
-      lead="Your stored products could not be searched."
+      message="Your stored products could not be searched."
       onRetry={() => set.change({ search: { name: "waiting" } })}
     />
   );

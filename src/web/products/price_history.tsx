@@ -1,7 +1,7 @@
 /** The price history of a product: a chart and a table of the changes. */
 import type { Client, PriceChange, Product } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
-import { Moment, useLoaded, WhenLoaded } from "../ui/components.tsx";
+import { LocalTime, useLoaded, WhenLoaded } from "../ui/components.tsx";
 import { formatMoney } from "../lib/money.ts";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -53,7 +53,7 @@ const HEIGHT = 96;
 const MARGIN = 8;
 
 const PRICE_COLUMNS: readonly Column<PriceChange>[] = [
-  { label: "Changed", cell: ({ at }) => <Moment iso={at} exact /> },
+  { label: "Changed", cell: ({ at }) => <LocalTime iso={at} exact /> },
   {
     label: "From",
     right: true,
@@ -205,7 +205,7 @@ function PriceChart({ changes }: { changes: readonly PriceChange[] }) {
       </div>
       <p class="row quiet" aria-hidden="true">
         <span class="grow">
-          <Moment iso={new Date(start).toISOString()} />
+          <LocalTime iso={new Date(start).toISOString()} />
         </span>
         <span>now</span>
       </p>

@@ -1,13 +1,13 @@
 /** The view of one product: a form, its images and its price history. */
 import { useState } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { Client, Product, ProductImage } from "../../client/mod.ts";
 import {
   Announcer,
+  ConfirmedButton,
   ErrorNote,
-  Moment,
+  LocalTime,
   State,
-  SureButton,
   Title,
   useAction,
   useLoaded,
@@ -34,9 +34,9 @@ export function ProductView({ client, id }: { client: Client; id: string }) {
       <div class="bar">
         <Title>{loaded.data?.title ?? "Product"}</Title>
         {loaded.data && (
-          <UnlessViewing>
+          <UnlessReadOnly>
             <Deletion client={client} product={loaded.data} />
-          </UnlessViewing>
+          </UnlessReadOnly>
         )}
       </div>
       {loaded.data?.review && <ReviewNote {...loaded.data.review} />}
@@ -111,11 +111,11 @@ function Deletion({ client, product }: { client: Client; product: Product }) {
   };
   return (
     <>
-      <SureButton
+      <ConfirmedButton
         label="Delete"
         question={`Delete ${product.sku} for good?`}
         disabled={busy}
-        onSure={() => run(remove)}
+        onConfirm={() => run(remove)}
       />
       {error && <ErrorNote error={error} />}
     </>
@@ -137,7 +137,8 @@ function Images({ product }: { product: Product }) {
         {images.map((image) => <Picture key={image.url} image={image} />)}
       </ul>
       <p class="quiet">
-        Changed <Moment iso={updated_at} />, created <Moment iso={created_at} />
+        Changed <LocalTime iso={updated_at} />, created{" "}
+        <LocalTime iso={created_at} />
       </p>
       <details class="facts">
         <summary>For a problem report</summary>
@@ -155,7 +156,7 @@ function Picture({ image }: { image: ProductImage }) {
         <Thumbnail image={image} size={96} />
       </span>
       <span>
-        {status && <State of={status} />}
+        {status && <State state={status} />}
         <span class="mono break">{url}</span>
         {alt && <span>{alt}</span>}
         {message && <span class="bad">{message}</span>}

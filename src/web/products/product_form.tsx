@@ -1,7 +1,7 @@
 /** The form of a product. Its inputs are generated from the table of fields. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import {
   LIST_NAMES,
   type ListField,
@@ -38,7 +38,7 @@ import { capitalised, readableName } from "../lib/texts.ts";
 import { uploadName } from "../state/names.ts";
 import { ErrorNote, Form, useAction } from "../ui/components.tsx";
 import { ContactChoice } from "../ui/contact_choice.tsx";
-import { CategoryNames } from "../ui/category_names.tsx";
+import { CategorySuggestions } from "../ui/category_names.tsx";
 import { CategoryRequirements } from "./category_rules.tsx";
 import { viewedSeller } from "../state/route.ts";
 import { loadProduct, skuExists } from "../ui/thumbnails.tsx";
@@ -208,18 +208,18 @@ export function ProductForm({ client, product, onSaved }: {
             onItems={(items) => setList(name, items)}
             suggestions={name === "categories"
               ? (id, text) => (
-                <CategoryNames client={client} id={id} text={text} />
+                <CategorySuggestions client={client} id={id} text={text} />
               )
               : undefined}
           />
         ))}
-        <UnlessViewing>
+        <UnlessReadOnly>
           <FormPictures
             client={client}
             images={draft.lists.images}
             onImages={(items) => setList("images", items)}
           />
-        </UnlessViewing>
+        </UnlessReadOnly>
         <CategoryRequirements
           client={client}
           names={draft.lists.categories.map(({ text }) => text)}
@@ -252,7 +252,7 @@ export function ProductForm({ client, product, onSaved }: {
           “Discard the changes” shows the stored values.
         </p>
       )}
-      <UnlessViewing>
+      <UnlessReadOnly>
         <p class="row">
           <button
             type="submit"
@@ -280,7 +280,7 @@ export function ProductForm({ client, product, onSaved }: {
               : `Changed: ${changedFields.map(fieldLabel).join(", ")}`}
           </span>
         </p>
-      </UnlessViewing>
+      </UnlessReadOnly>
     </Form>
   );
 }

@@ -1,7 +1,7 @@
 /** The list of products. The address has the search, the filters and the order. */
 import { IMPORT_PRODUCTS, PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import { ATTRIBUTES_LIMIT, STATUSES } from "../../catalogue/fields.ts";
 import { REVIEW_STATES } from "../../catalogue/review.ts";
 import { saveFile } from "../lib/browser.ts";
@@ -12,7 +12,7 @@ import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
   ErrorNote,
   Form,
-  Moment,
+  LocalTime,
   State,
   Title,
   useAction,
@@ -54,18 +54,21 @@ const COLUMNS: readonly Column<Product>[] = [
   },
   {
     label: "Availability",
-    cell: ({ availability }) => <State of={availability ?? ""} />,
+    cell: ({ availability }) => <State state={availability ?? ""} />,
   },
   {
     label: "Status",
     cell: ({ status, review }) => (
       <>
-        <State of={status ?? ""} />
-        {review && <State of={review.state} />}
+        <State state={status ?? ""} />
+        {review && <State state={review.state} />}
       </>
     ),
   },
-  { label: "Changed", cell: ({ updated_at }) => <Moment iso={updated_at} /> },
+  {
+    label: "Changed",
+    cell: ({ updated_at }) => <LocalTime iso={updated_at} />,
+  },
 ];
 
 /** The columns of a search for failed images. */
@@ -174,14 +177,14 @@ function SearchResult({ client, search }: { client: Client; search: Search }) {
       <div class="bar">
         <Title>Products</Title>
         <ExportMenu client={client} search={search} selected={selected} />
-        <UnlessViewing>
+        <UnlessReadOnly>
           <a class="button" href={linkTo("new")}>New product</a>
-        </UnlessViewing>
+        </UnlessReadOnly>
       </div>
       <SearchForm search={search} />
       {result && <BulkResultNote result={result} />}
       {selected.length > 0 && (
-        <UnlessViewing>
+        <UnlessReadOnly>
           <BulkTools
             client={client}
             products={selected}
@@ -191,7 +194,7 @@ function SearchResult({ client, search }: { client: Client; search: Search }) {
               setVersion(version + 1);
             }}
           />
-        </UnlessViewing>
+        </UnlessReadOnly>
       )}
       <ProductPage
         client={client}
@@ -402,10 +405,10 @@ function NoProducts(
     : (
       <p class="quiet">
         There are no products yet.{" "}
-        <UnlessViewing>
+        <UnlessReadOnly>
           <a href={linkTo("upload")}>Upload some</a> or{" "}
           <a href={linkTo("new")}>create one here</a>.
-        </UnlessViewing>
+        </UnlessReadOnly>
       </p>
     );
 }

@@ -2,7 +2,7 @@
 import type { SaleElement } from "../../catalogue/fields.ts";
 import type { Product } from "../../client/mod.ts";
 import { formatMoney } from "../lib/money.ts";
-import { Moment } from "../ui/components.tsx";
+import { LocalTime } from "../ui/components.tsx";
 
 /** The labels of the inputs for a sale. */
 export const SALE_LABELS: Readonly<Record<SaleElement, string>> = {
@@ -33,7 +33,7 @@ export function CurrentPrice({ product }: { product: Product }) {
       {normal}
       <div class="quiet">
         {formatMoney(sale.price, price.currency)} from{" "}
-        <Moment iso={sale.from} />
+        <LocalTime iso={sale.from} />
       </div>
     </>
   );
@@ -51,7 +51,8 @@ export function SaleNote({ product: { sale, price } }: { product: Product }) {
     <p>
       A sale {states[sale.state]}:{" "}
       <strong>{formatMoney(sale.price, price.currency)}</strong> from{" "}
-      <Moment iso={sale.from} exact /> until <Moment iso={sale.until} exact />.
+      <LocalTime iso={sale.from} exact /> until{" "}
+      <LocalTime iso={sale.until} exact />.
     </p>
   );
 }

@@ -21,10 +21,10 @@ import { SALE_LABELS } from "./sale.tsx";
 import { isoTimeOfInput } from "../lib/sale_times.ts";
 import { saveFile } from "../lib/browser.ts";
 import {
+  ConfirmedButton,
   ErrorNote,
   errorSentence,
   Form,
-  SureButton,
   useAction,
 } from "../ui/components.tsx";
 import { formatCount, plural } from "../lib/format.ts";
@@ -423,10 +423,10 @@ function Deletion({ client, products, onDone }: {
     (others > 0 ? ` and ${formatCount(others)} more` : "");
   return (
     <>
-      <SureButton
+      <ConfirmedButton
         label={`Delete ${plural(products.length, "product")}`}
         question={`Delete ${names} for good? They can be saved as a file afterwards.`}
-        onSure={remove}
+        onConfirm={remove}
       />
       {error && <ErrorNote error={error} />}
     </>

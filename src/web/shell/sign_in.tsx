@@ -55,7 +55,7 @@ export function SignInView({ notice }: { notice: string | null }) {
           you close the tab or sign out.
         </p>
       </Form>
-      {error && <ErrorNote error={error} lead={messageOf(error)} />}
+      {error && <ErrorNote error={error} message={messageOf(error)} />}
       {sandbox && (
         <div class="row">
           <span>Sandbox:</span>

@@ -1,14 +1,12 @@
-/** Names of categories in fields. */
+/** Suggestions of category names for an input. */
 import type { Client } from "../../client/mod.ts";
 import { useLoaded } from "./components.tsx";
 
-/**
- * The most categories that are suggested; a longer text finds others.
- */
-const OFFERED = 100;
+/** The maximum number of suggestions. A longer text finds other categories. */
+const SUGGESTION_LIMIT = 100;
 
-/** Suggests names of categories during typing. */
-export function CategoryNames({ client, id, text }: {
+/** A `<datalist>` with the category names that contain the typed text. */
+export function CategorySuggestions({ client, id, text }: {
   client: Client;
   /** The id of the `<datalist>`. */
   id: string;
@@ -16,7 +14,8 @@ export function CategoryNames({ client, id, text }: {
   text: string;
 }) {
   const { data } = useLoaded(
-    (signal) => client.categories.list({ q: text, limit: OFFERED }, { signal }),
+    (signal) =>
+      client.categories.list({ q: text, limit: SUGGESTION_LIMIT }, { signal }),
     [client, text],
   );
   return (

@@ -1,8 +1,8 @@
-/** Hides controls from an operator who is reading a seller's view. */
+/** Hides controls from an operator, who can only read a seller's views. */
 import type { ComponentChildren } from "preact";
 import { viewedSeller } from "../state/route.ts";
 
-/** Draws its children unless an operator is reading a seller's view. */
-export function UnlessViewing({ children }: { children: ComponentChildren }) {
+/** Shows its children unless an operator reads a seller's view. */
+export function UnlessReadOnly({ children }: { children: ComponentChildren }) {
   return viewedSeller() === null ? <>{children}</> : null;
 }

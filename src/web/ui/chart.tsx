@@ -15,16 +15,18 @@ export interface Series {
 export function HourChart({ title, hours, series }: {
   title: string;
   hours: readonly Hour[];
-  /** The first is drawn at the bottom. */
+  /** The first series is at the bottom. */
   series: readonly Series[];
 }) {
-  const of = (hour: Hour, { name }: Series) => hour[name];
+  const valueOf = (hour: Hour, { name }: Series) => hour[name];
   const sum = (one: Series) =>
-    hours.reduce((all, hour) => all + of(hour, one), 0);
+    hours.reduce((all, hour) => all + valueOf(hour, one), 0);
   // bounded: the hours of one day
   const tallest = scaleFor(Math.max(
     1,
-    ...hours.map((hour) => series.reduce((all, one) => all + of(hour, one), 0)),
+    ...hours.map((hour) =>
+      series.reduce((all, one) => all + valueOf(hour, one), 0)
+    ),
   ));
   const step = WIDTH / Math.max(1, hours.length);
   return (
@@ -58,13 +60,13 @@ export function HourChart({ title, hours, series }: {
               key={hour.from}
               x={i * step}
               width={step - GAP}
-              parts={series.map((one) => ({
+              segments={series.map((one) => ({
                 tone: one.tone,
-                height: of(hour, one) / tallest * (HEIGHT - 2),
+                height: valueOf(hour, one) / tallest * (HEIGHT - 2),
               }))}
               title={`${hourOf(hour)}: ${
                 series.map((one) =>
-                  `${formatCount(of(hour, one))} ${one.label}`
+                  `${formatCount(valueOf(hour, one))} ${one.label}`
                 )
                   .join(", ")
               }`}
@@ -94,17 +96,22 @@ export function HourChart({ title, hours, series }: {
   );
 }
 
-/** The next of 1, 2, 4, 10, 20, 40, 100 and so on, so that a half is whole. */
-function scaleFor(most: number): number {
+/**
+ * The end of the scale for a maximum: the next of 1, 2, 4, 10, 20, 40, 100 and
+ * so on. Except for 1, half of the end is a whole number.
+ */
+function scaleFor(maximum: number): number {
   for (let unit = 1;; unit *= 10) {
-    for (const step of [1, 2, 4]) if (step * unit >= most) return step * unit;
+    for (const step of [1, 2, 4]) {
+      if (step * unit >= maximum) return step * unit;
+    }
   }
 }
 
-function Bar({ x, width, parts, title }: {
+function Bar({ x, width, segments, title }: {
   x: number;
   width: number;
-  parts: readonly { tone: string; height: number }[];
+  segments: readonly { tone: string; height: number }[];
   title: string;
 }) {
   let y = HEIGHT;
@@ -112,7 +119,7 @@ function Bar({ x, width, parts, title }: {
     <g>
       <title>{title}</title>
       <rect class="hit" x={x} y={0} width={width} height={HEIGHT} />
-      {parts.map(({ tone, height }) => {
+      {segments.map(({ tone, height }) => {
         y -= height;
         return (
           <rect

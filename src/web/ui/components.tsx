@@ -5,7 +5,7 @@ import { ApiError } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
 import { stateLabel } from "../lib/texts.ts";
 
-/** Data that a view loads. `data` stays while it is reloaded. */
+/** Data that a view loads. During a reload, `data` is the former value. */
 export interface Loaded<T> {
   data: T | null;
   error: Error | null;
@@ -23,30 +23,30 @@ export function useLoaded<T>(
     error: null,
     loading: true,
   });
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   useEffect(() => {
-    const gone = new AbortController();
-    setState((last) => ({ ...last, loading: true }));
-    load(gone.signal).then(
+    const controller = new AbortController();
+    setState((previous) => ({ ...previous, loading: true }));
+    load(controller.signal).then(
       (data) => setState({ data, error: null, loading: false }),
       (error) => {
-        if (gone.signal.aborted) return;
-        setState((last) => ({ ...last, error, loading: false }));
+        if (controller.signal.aborted) return;
+        setState((previous) => ({ ...previous, error, loading: false }));
       },
     );
-    return () => gone.abort();
-  }, [...keys, turn]);
-  return { ...state, reload: () => setTurn((last) => last + 1) };
+    return () => controller.abort();
+  }, [...keys, reloads]);
+  return { ...state, reload: () => setReloads((previous) => previous + 1) };
 }
 
-/** The action of a button: whether it is running, and its error. */
+/** Runs the action of a button and has its state. */
 export interface Action {
   busy: boolean;
   error: Error | null;
   run(work: () => Promise<void>): void;
 }
 
-/** Runs one action at a time; ignores further clicks meanwhile. */
+/** Runs one action at a time; ignores clicks while an action runs. */
 export function useAction(): Action {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
@@ -65,7 +65,7 @@ export function useAction(): Action {
   return { busy, error, run };
 }
 
-/** A form that `onSubmit` sends, not the browser. */
+/** A form that calls `onSubmit` instead of a request of the browser. */
 export function Form({ onSubmit, ...rest }:
   & Omit<JSX.IntrinsicElements["form"], "onSubmit">
   & { onSubmit: () => unknown }) {
@@ -80,17 +80,17 @@ export function Form({ onSubmit, ...rest }:
   );
 }
 
-/** An error with all facts that a report needs. */
-export function ErrorNote({ error, lead, onRetry }: {
+/** A note about an error, with the facts for a problem report. */
+export function ErrorNote({ error, message, onRetry }: {
   error: Error;
   /** Shown instead of the error's own message. */
-  lead?: string;
+  message?: string;
   onRetry?: () => void;
 }) {
   return (
     <div class="note bad" role="alert">
-      <p>{lead ?? errorSentence(error)}</p>
-      {error instanceof ApiError && <ApiErrorFacts error={error} />}
+      <p>{message ?? errorSentence(error)}</p>
+      {error instanceof ApiError && <ApiErrorDetails error={error} />}
       {onRetry && (
         <p>
           <button type="button" onClick={onRetry}>Try again</button>
@@ -100,12 +100,12 @@ export function ErrorNote({ error, lead, onRetry }: {
   );
 }
 
-/** The message of an error, without problems that are listed below it. */
+/** The message of an error, without the details, which are listed below it. */
 export function errorSentence(error: Error): string {
   return error instanceof ApiError ? error.title : error.message;
 }
 
-function ApiErrorFacts({ error }: { error: ApiError }) {
+function ApiErrorDetails({ error }: { error: ApiError }) {
   return (
     <>
       {error.details.length > 0 && (
@@ -135,10 +135,10 @@ export function ErrorFacts({ error }: { error: ApiError }) {
   );
 }
 
-/** Draws an error, a note that data is loading, or the children. */
+/** Shows the error, a note that the data is loading, or the children. */
 export function WhenLoaded<T>({ loaded, children }: {
   loaded: Loaded<T>;
-  /** Called only once there is data. */
+  /** Called after the data has been loaded. */
   children: (data: NonNullable<T>) => ComponentChildren;
 }) {
   const { data, error, reload } = loaded;
@@ -150,7 +150,7 @@ export function WhenLoaded<T>({ loaded, children }: {
   );
 }
 
-const MINUTES: Intl.DateTimeFormatOptions = {
+const MINUTE_FORMAT_OPTIONS: Intl.DateTimeFormatOptions = {
   day: "numeric",
   month: "short",
   year: "numeric",
@@ -158,19 +158,21 @@ const MINUTES: Intl.DateTimeFormatOptions = {
   minute: "2-digit",
   timeZoneName: "short",
 };
-const TO_THE_MINUTE = new Intl.DateTimeFormat("en-GB", MINUTES);
-const TO_THE_SECOND = new Intl.DateTimeFormat("en-GB", {
-  ...MINUTES,
+const MINUTE_FORMAT = new Intl.DateTimeFormat("en-GB", MINUTE_FORMAT_OPTIONS);
+const SECOND_FORMAT = new Intl.DateTimeFormat("en-GB", {
+  ...MINUTE_FORMAT_OPTIONS,
   second: "2-digit",
 });
 /**
- * A time in the browser's time zone, with UTC as its tooltip; `exact`: to the
- * second.
+ * A time in the browser's time zone, with UTC as its tooltip. With `exact`, the
+ * time has seconds.
  */
-export function Moment({ iso, exact }: { iso?: string | null; exact?: true }) {
+export function LocalTime(
+  { iso, exact }: { iso?: string | null; exact?: true },
+) {
   const at = iso ? Date.parse(iso) : NaN;
   if (!iso || Number.isNaN(at)) return <span class="quiet">–</span>;
-  const format = exact ? TO_THE_SECOND : TO_THE_MINUTE;
+  const format = exact ? SECOND_FORMAT : MINUTE_FORMAT;
   return <time dateTime={iso} title={iso}>{format.format(at)}</time>;
 }
 
@@ -208,13 +210,13 @@ const TONES: Readonly<Record<string, string>> = {
   updated: "busy",
 };
 
-/** A state as a coloured word; the word alone is sufficient. */
-export function State({ of, word = stateLabel(of) }: {
-  of: string;
-  /** Replaces the usual word for the state. */
-  word?: string;
+/** A state as a coloured label. The label is sufficient without the colour. */
+export function State({ state, label = stateLabel(state) }: {
+  state: string;
+  /** Replaces the usual label of the state. */
+  label?: string;
 }) {
-  return <span class={`state ${TONES[of] ?? "plain"}`}>{word}</span>;
+  return <span class={`state ${TONES[state] ?? "plain"}`}>{label}</span>;
 }
 
 /** One number with its label. */
@@ -233,14 +235,15 @@ export function Figure({ label, value, tone = "", note }: {
 }
 
 /**
- * The title of a view. Navigation moves the focus to it; if the view is drawn
- * later, the title takes the focus from the element around the views.
+ * The title of a view. Navigation moves the focus to the title of a view that is
+ * already drawn. If a view is drawn later, its title takes the focus from
+ * `main`.
  */
 export function Title({ children }: { children: ComponentChildren }) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    const isWaited = document.activeElement?.id === "main";
-    if (isWaited) title.current?.focus({ preventScroll: true });
+    const isMainFocused = document.activeElement?.id === "main";
+    if (isMainFocused) title.current?.focus({ preventScroll: true });
   }, []);
   return <h1 ref={title} tabIndex={-1}>{children}</h1>;
 }
@@ -292,7 +295,7 @@ export function NewSecrets({ title, secrets, onSeen }: {
   );
 }
 
-/** A button that copies a text; browsers allow that on https and localhost. */
+/** A button that copies a text; browsers allow copying on https and localhost. */
 function CopyButton({ name, text }: { name: string; text: string }) {
   const [copied, setCopied] = useState(false);
   const clipboard = navigator.clipboard as Clipboard | undefined;
@@ -309,37 +312,37 @@ function CopyButton({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** A button for an action that cannot be undone: it asks for confirmation. */
-export function SureButton({ label, question, onSure, disabled }: {
+/** A button that asks for confirmation, for an action that cannot be undone. */
+export function ConfirmedButton({ label, question, onConfirm, disabled }: {
   label: string;
   question: string;
-  onSure: () => void;
+  onConfirm: () => void;
   disabled?: boolean;
 }) {
-  const [asked, setAsked] = useState(false);
-  const wasAsked = useRef(false);
+  const [isAsking, setAsking] = useState(false);
+  const wasAsking = useRef(false);
   const button = useRef<HTMLButtonElement>(null);
-  // The pressed button is gone, so the new one takes the focus.
+  // The button that replaces the pressed one gets the focus.
   useEffect(() => {
-    if (asked || wasAsked.current) button.current?.focus();
-    wasAsked.current = asked;
-  }, [asked]);
-  if (!asked) {
+    if (isAsking || wasAsking.current) button.current?.focus();
+    wasAsking.current = isAsking;
+  }, [isAsking]);
+  if (!isAsking) {
     return (
       <button
         type="button"
         class="danger"
         ref={button}
         disabled={disabled}
-        onClick={() => setAsked(true)}
+        onClick={() => setAsking(true)}
       >
         {label}
       </button>
     );
   }
-  const answer = (yes: boolean) => {
-    setAsked(false);
-    if (yes) onSure();
+  const finish = (isConfirmed: boolean) => {
+    setAsking(false);
+    if (isConfirmed) onConfirm();
   };
   return (
     <span class="row" role="group" aria-label={question}>
@@ -348,11 +351,11 @@ export function SureButton({ label, question, onSure, disabled }: {
         type="button"
         class="danger"
         ref={button}
-        onClick={() => answer(true)}
+        onClick={() => finish(true)}
       >
         {label}
       </button>
-      <button type="button" onClick={() => answer(false)}>Keep</button>
+      <button type="button" onClick={() => finish(false)}>Keep</button>
     </span>
   );
 }

@@ -1,15 +1,15 @@
-/** The choice of one of the seller's contacts for a field of a product. */
+/** An input that chooses one of the seller's contacts for a product. */
 import type { JSX } from "preact";
 import type { Client } from "../../client/mod.ts";
 import { linkTo } from "../state/route.ts";
 import { ErrorNote, useLoaded } from "./components.tsx";
 
-/** The most contacts of a page of the list. */
-const PAGE = 250;
+/** The number of contacts that one request returns. */
+const PAGE_SIZE = 250;
 
 /**
- * Offers all contacts, and the present one even if it is deleted. `common` are
- * the properties that all controls of the form have.
+ * Offers all contacts, and the current one even if it has been deleted. `common`
+ * are the properties that all inputs of the form have.
  */
 export function ContactChoice({ client, common, onText }: {
   client: Client;
@@ -44,13 +44,13 @@ export function ContactChoice({ client, common, onText }: {
   );
 }
 
-/** The names of all contacts, in their order. */
+/** The names of all contacts, in the order of the service's list. */
 export async function contactNames(
   client: Client,
   signal?: AbortSignal,
 ): Promise<string[]> {
   const names: string[] = [];
-  const pages = client.contacts.list({ limit: PAGE }, { signal }).pages();
+  const pages = client.contacts.list({ limit: PAGE_SIZE }, { signal }).pages();
   for await (const { contacts } of pages) {
     for (const { name } of contacts) names.push(name);
   }

@@ -1,16 +1,16 @@
 /**
- * An editor for the source of a file: a text area over line numbers and marked
- * lines. Only visible lines are drawn.
+ * An editor for the source of a file. A text area covers a layer with the line
+ * numbers and the marked lines; the layer contains only visible lines.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TextRange } from "../lib/markup.ts";
-import { Line, LINE_HEIGHT, MARGIN } from "./source.tsx";
+import { EXTRA_LINES, LINE_HEIGHT, SourceLine } from "./source.tsx";
 
 /** The width of the column of line numbers, in characters. */
-const NUMBERS = 7;
+const NUMBER_COLUMN_WIDTH = 7;
 
-export interface Selection extends TextRange {
-  /** Incremented at each request, so that the same text can be shown again. */
+export interface EditorSelection extends TextRange {
+  /** Increases with each request, so that the same text can be shown again. */
   request: number;
 }
 
@@ -19,7 +19,7 @@ export function Editor({ text, marked, selection, onEdit }: {
   /** Lines with problems. */
   marked: ReadonlySet<number>;
   /** The text to select and scroll to. */
-  selection: Selection | null;
+  selection: EditorSelection | null;
   onEdit: (text: string) => void;
 }) {
   const area = useRef<HTMLTextAreaElement>(null);
@@ -35,7 +35,8 @@ export function Editor({ text, marked, selection, onEdit }: {
     observer.observe(area.current!);
     return () => observer.disconnect();
   }, []);
-  // A layout effect, because the next character typed replaces the selection.
+  // A layout effect runs before the user types. A typed character would replace
+  // the selected text.
   useLayoutEffect(() => {
     if (selection === null || area.current === null) return;
     const before = text.slice(0, selection.start);
@@ -44,15 +45,15 @@ export function Editor({ text, marked, selection, onEdit }: {
     setCurrent(line);
     area.current.focus({ preventScroll: true });
     area.current.setSelectionRange(selection.start, selection.end);
-    const width = (numbers.current?.clientWidth ?? 0) / NUMBERS;
+    const width = (numbers.current?.clientWidth ?? 0) / NUMBER_COLUMN_WIDTH;
     area.current.scrollTop = (line - 1) * LINE_HEIGHT -
       area.current.clientHeight / 3;
     area.current.scrollLeft = column * width - area.current.clientWidth / 2;
   }, [selection]);
-  const first = Math.max(0, Math.floor(top / LINE_HEIGHT) - MARGIN);
+  const first = Math.max(0, Math.floor(top / LINE_HEIGHT) - EXTRA_LINES);
   const last = Math.min(
     lines,
-    Math.ceil((top + height) / LINE_HEIGHT) + MARGIN,
+    Math.ceil((top + height) / LINE_HEIGHT) + EXTRA_LINES,
   );
   return (
     <div class="source editor">
@@ -63,7 +64,7 @@ export function Editor({ text, marked, selection, onEdit }: {
         style={{ transform: `translateY(${first * LINE_HEIGHT - top}px)` }}
       >
         {Array.from({ length: Math.max(0, last - first) }, (_, i) => (
-          <Line
+          <SourceLine
             key={first + i}
             number={first + i + 1}
             text=""
@@ -87,7 +88,7 @@ export function Editor({ text, marked, selection, onEdit }: {
   );
 }
 
-/** The number of lines that a text area shows. */
+/** The number of lines of a text in a text area. */
 function lineCount(text: string): number {
   let count = 1;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {

@@ -1,22 +1,22 @@
 /**
- * Cells that are edited as in a spreadsheet program. Only visible rows are
- * drawn.
+ * A grid whose cells are edited as in a spreadsheet program. Only visible rows
+ * are drawn.
  */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clipboardTextOf, parseClipboardCells } from "../lib/clipboard.ts";
 
-/** Pixels, as in the style sheet. */
-const ROW = 46;
-const HEAD = 32;
-const NAME = 64;
-const WIDTH = 176;
-/** Rows drawn above and below the visible ones. */
-const MARGIN = 5;
-/** The number of rows to scroll before new rows are drawn. */
-const STEP = 5;
+/** Sizes in pixels, as in the style sheet. */
+const ROW_HEIGHT = 46;
+const HEAD_HEIGHT = 32;
+const NAME_WIDTH = 64;
+const COLUMN_WIDTH = 176;
+/** The number of rows drawn above, and below, the visible ones. */
+const EXTRA_ROWS = 5;
+/** The number of scrolled rows after which other rows are drawn. */
+const SCROLL_STEP = 5;
 
-/** A column; `at` still identifies it after columns are added. */
+/** A column. Its `at` stays the same when other columns are added. */
 export interface GridColumn<At extends number | string> {
   at: At;
   label: string;
@@ -32,7 +32,8 @@ export interface CellText<At extends number | string> extends CellAddress<At> {
   text: string;
 }
 
-interface Message {
+/** The problem of a cell, if any, and whether the user has changed the cell. */
+interface CellMessage {
   text: string | null;
   isChanged: boolean;
 }
@@ -55,19 +56,19 @@ export function Grid<At extends number | string>(
     columns: readonly GridColumn<At>[];
     nameOf: (row: number) => string;
     textAt: (row: number, at: At) => string;
-    messageAt: (row: number, at: At) => Message;
+    messageAt: (row: number, at: At) => CellMessage;
     place: CellAddress<At> | null;
     onPlace: (place: CellAddress<At>) => void;
-    /** Writes these cells, as one step for undo. */
+    /** Writes these cells; one undo restores all of them. */
     onWrite: (cells: readonly CellText<At>[]) => void;
     onUndo: () => void;
   },
 ) {
   const box = useRef<HTMLDivElement>(null);
-  /** The first visible row, rounded down to a multiple of `STEP`. */
-  const [seen, setSeen] = useState(0);
+  /** The first visible row, rounded down to a multiple of `SCROLL_STEP`. */
+  const [firstVisible, setFirstVisible] = useState(0);
   const [height, setHeight] = useState(400);
-  /** The text of the cell that is being edited; null: no cell is. */
+  /** The text of the cell that is being edited; null if no cell is edited. */
   const [typed, setTyped] = useState<string | null>(null);
   /** The corner of the selection that is opposite the active cell. */
   const [anchor, setAnchor] = useState<Corner | null>(null);
@@ -81,9 +82,9 @@ export function Grid<At extends number | string>(
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
-    if (row >= 0) reveal(box.current!, row, column);
+    if (row >= 0) scrollToCell(box.current!, row, column);
   }, [row, column]);
-  const go = (toRow: number, toColumn: number, isSelecting = false) => {
+  const moveTo = (toRow: number, toColumn: number, isSelecting = false) => {
     const next = Math.min(Math.max(toRow, 0), rows.length - 1);
     const at = columns[Math.min(Math.max(toColumn, 0), columns.length - 1)].at;
     setAnchor(isSelecting ? anchor ?? { row, column } : null);
@@ -93,7 +94,7 @@ export function Grid<At extends number | string>(
   const selectedRows = rows.slice(top, bottom + 1);
   const selectedColumns = columns.slice(left, right + 1);
   const at = columns[column]?.at;
-  /** Writes `textOf` each selected cell; null leaves the cell as it is. */
+  /** Writes the text that `textOf` returns for each selected cell, unless null. */
   const writeSelected = (textOf: (row: number, column: At) => string | null) =>
     onWrite(
       selectedRows.flatMap((one) =>
@@ -111,16 +112,16 @@ export function Grid<At extends number | string>(
     }
   };
   /**
-   * Ctrl+D: copies the first row of the selection into the others, or, if one
-   * row is selected, the row above into it.
+   * Ctrl+D: copies the first row of the selection into the other selected rows.
+   * If only one row is selected, copies the row above into the selected row.
    */
   const fillDown = () => {
     const source = top === bottom ? rows[row - 1] : rows[top];
     if (source === undefined) return;
     writeSelected((one, at) => one === source ? null : textAt(source, at));
   };
-  const page = Math.max(1, Math.floor(height / ROW) - 2);
-  const press = (event: KeyboardEvent) => {
+  const page = Math.max(1, Math.floor(height / ROW_HEIGHT) - 2);
+  const handleKey = (event: KeyboardEvent) => {
     if (typed !== null || row < 0) return;
     const { key, shiftKey } = event;
     const isCommand = event.ctrlKey || event.metaKey;
@@ -136,7 +137,7 @@ export function Grid<At extends number | string>(
       End: [isCommand ? rows.length : row, columns.length],
     };
     const move = moves[key];
-    if (move !== undefined) go(...move, shiftKey);
+    if (move !== undefined) moveTo(...move, shiftKey);
     else if (isCommand && key === "z") onUndo();
     else if (isCommand && key === "d") fillDown();
     else if (isCommand) return;
@@ -157,8 +158,8 @@ export function Grid<At extends number | string>(
     event.preventDefault();
   };
   /**
-   * Pastes a single text into all selected cells, and several texts from the
-   * top left cell of the selection on.
+   * Pastes one text into all selected cells; pastes several texts into the cells
+   * from the selection's first cell on.
    */
   const paste = (event: ClipboardEvent) => {
     event.stopPropagation();
@@ -178,13 +179,15 @@ export function Grid<At extends number | string>(
       ),
     );
   };
-  const drawn = MARGIN + STEP + Math.ceil(height / ROW) + MARGIN;
-  const first = Math.max(0, seen - MARGIN);
-  const last = Math.min(rows.length, seen - MARGIN + drawn);
-  /** All values that the rows are drawn from. */
-  const shown = [columns, textAt, messageAt, row, column, anchor, typed];
+  const drawnRows = EXTRA_ROWS + SCROLL_STEP + Math.ceil(height / ROW_HEIGHT) +
+    EXTRA_ROWS;
+  const first = Math.max(0, firstVisible - EXTRA_ROWS);
+  const last = Math.min(rows.length, firstVisible - EXTRA_ROWS + drawnRows);
+  /** All values that determine how the rows are drawn. */
+  const drawnFrom = [columns, textAt, messageAt, row, column, anchor, typed];
   const tracks = {
-    gridTemplateColumns: `${NAME}px repeat(${columns.length}, ${WIDTH}px)`,
+    gridTemplateColumns:
+      `${NAME_WIDTH}px repeat(${columns.length}, ${COLUMN_WIDTH}px)`,
   };
   return (
     <div
@@ -200,8 +203,10 @@ export function Grid<At extends number | string>(
         ? `cell-${row}-${column}`
         : undefined}
       onScroll={({ currentTarget: { scrollTop } }) =>
-        setSeen(Math.floor(scrollTop / ROW / STEP) * STEP)}
-      onKeyDown={press}
+        setFirstVisible(
+          Math.floor(scrollTop / ROW_HEIGHT / SCROLL_STEP) * SCROLL_STEP,
+        )}
+      onKeyDown={handleKey}
       onCopy={copy}
       onPaste={paste}
     >
@@ -216,16 +221,16 @@ export function Grid<At extends number | string>(
       <div
         role="rowgroup"
         style={{
-          height: `${rows.length * ROW}px`,
-          paddingTop: `${first * ROW}px`,
+          height: `${rows.length * ROW_HEIGHT}px`,
+          paddingTop: `${first * ROW_HEIGHT}px`,
         }}
       >
         {rows.slice(first, last).map((one, i) => (
           <Memo
-            // A row that becomes visible reuses the elements of one that no
-            // longer is.
-            key={(first + i) % drawn}
-            by={[...shown, first + i]}
+            // A row that becomes visible reuses the elements of a row that has
+            // become invisible.
+            key={(first + i) % drawnRows}
+            inputs={[...drawnFrom, first + i]}
             draw={() => (
               <div
                 role="row"
@@ -248,15 +253,15 @@ export function Grid<At extends number | string>(
                     onChoose={(isSelecting) => {
                       // An unmounted input fires no blur, so commit first.
                       box.current?.focus({ preventScroll: true });
-                      go(first + i, j, isSelecting);
+                      moveTo(first + i, j, isSelecting);
                     }}
                     onEdit={() => setTyped(textAt(rows[row], at))}
-                    onEnd={(how) => {
-                      if (how === "cancel") setTyped(null);
+                    onEnd={(reason) => {
+                      if (reason === "cancel") setTyped(null);
                       else commit();
-                      if (how === "down") go(row + 1, column);
-                      if (how === "right") go(row, column + 1);
-                      if (how !== "blur") box.current?.focus();
+                      if (reason === "down") moveTo(row + 1, column);
+                      if (reason === "right") moveTo(row, column + 1);
+                      if (reason !== "blur") box.current?.focus();
                     }}
                   />
                 ))}
@@ -269,7 +274,7 @@ export function Grid<At extends number | string>(
   );
 }
 
-/** The position of a cell among the drawn rows and columns. */
+/** The position of a cell: indices in `rows` and `columns`. */
 interface Corner {
   row: number;
   column: number;
@@ -285,31 +290,31 @@ function selectionOf(one: Corner, other: Corner | null) {
   };
 }
 
-/** Draws again only if a value of `by` has changed. */
+/** Calls `draw` again only if a value of `inputs` has changed. */
 function Memo(
-  { by, draw }: { by: readonly unknown[]; draw: () => JSX.Element },
+  { inputs, draw }: { inputs: readonly unknown[]; draw: () => JSX.Element },
 ) {
-  return useMemo(draw, by);
+  return useMemo(draw, inputs);
 }
 
 /** Scrolls until a cell is visible. */
-function reveal(box: HTMLDivElement, row: number, column: number): void {
+function scrollToCell(box: HTMLDivElement, row: number, column: number): void {
   const { clientHeight, clientWidth } = box;
-  const top = row * ROW;
-  const bottom = top + HEAD + ROW;
+  const top = row * ROW_HEIGHT;
+  const bottom = top + HEAD_HEIGHT + ROW_HEIGHT;
   if (box.scrollTop > top) box.scrollTop = top;
   else if (box.scrollTop + clientHeight < bottom) {
     box.scrollTop = bottom - clientHeight;
   }
-  const left = Math.max(0, column) * WIDTH;
-  const right = left + NAME + WIDTH;
+  const left = Math.max(0, column) * COLUMN_WIDTH;
+  const right = left + NAME_WIDTH + COLUMN_WIDTH;
   if (box.scrollLeft > left) box.scrollLeft = left;
   else if (box.scrollLeft + clientWidth < right) {
     box.scrollLeft = right - clientWidth;
   }
 }
 
-type End = "down" | "right" | "cancel" | "blur";
+type EditEnd = "down" | "right" | "cancel" | "blur";
 
 function Cell(
   {
@@ -326,16 +331,16 @@ function Cell(
   }: {
     id: string;
     text: string;
-    message: Message;
+    message: CellMessage;
     isActive: boolean;
     isSelected: boolean;
-    /** The text that is being typed; null: the cell is not being edited. */
+    /** The text that is being typed; null if the cell is not being edited. */
     typed: string | null;
     onType: (text: string) => void;
     onChoose: (isSelecting: boolean) => void;
     /** Edits the chosen cell. */
     onEdit: () => void;
-    onEnd: (how: End) => void;
+    onEnd: (reason: EditEnd) => void;
   },
 ) {
   const classes = ["sheet-cell"];
@@ -351,8 +356,8 @@ function Cell(
       aria-selected={isSelected}
       title={message.text ?? undefined}
       onMouseDown={(event) => {
-        // Not the second click of two: the first one may have scrolled another
-        // cell under the pointer.
+        // The second click of a double click is ignored, because the first click
+        // may have scrolled another cell under the pointer.
         if (typed === null && event.detail < 2) onChoose(event.shiftKey);
       }}
       onDblClick={typed === null ? onEdit : undefined}
@@ -373,18 +378,18 @@ function Cell(
 function CellInput({ text, onType, onEnd }: {
   text: string;
   onType: (text: string) => void;
-  onEnd: (how: End) => void;
+  onEnd: (reason: EditEnd) => void;
 }) {
   const area = useRef<HTMLTextAreaElement>(null);
-  const isOver = useRef(false);
+  const hasEnded = useRef(false);
   useLayoutEffect(() => {
     area.current!.focus();
     area.current!.setSelectionRange(text.length, text.length);
   }, []);
-  const end = (how: End) => {
-    if (isOver.current) return;
-    isOver.current = true;
-    onEnd(how);
+  const end = (reason: EditEnd) => {
+    if (hasEnded.current) return;
+    hasEnded.current = true;
+    onEnd(reason);
   };
   return (
     <textarea
@@ -398,16 +403,16 @@ function CellInput({ text, onType, onEnd }: {
         event.stopPropagation();
         // Alt+Enter and Shift+Enter write a line break into the cell.
         if (event.key === "Enter" && (event.altKey || event.shiftKey)) return;
-        const how: End | null = event.key === "Enter"
+        const reason: EditEnd | null = event.key === "Enter"
           ? "down"
           : event.key === "Tab"
           ? "right"
           : event.key === "Escape"
           ? "cancel"
           : null;
-        if (how === null) return;
+        if (reason === null) return;
         event.preventDefault();
-        end(how);
+        end(reason);
       }}
     />
   );

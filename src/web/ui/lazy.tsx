@@ -1,9 +1,9 @@
-/** Components whose code is loaded when they are first drawn. */
+/** Components whose code is loaded at their first use. */
 import { type FunctionComponent, h, type JSX } from "preact";
 import { STALE_PAGE } from "../lib/texts.ts";
 import { ErrorNote, useLoaded } from "./components.tsx";
 
-/** A component whose code `load` imports. */
+/** A component whose code `load` imports when the component is first drawn. */
 export function lazy<P extends object>(
   load: () => Promise<FunctionComponent<P>>,
 ): (props: P) => JSX.Element {
@@ -14,6 +14,6 @@ export function lazy<P extends object>(
     if (loaded !== null) return h(loaded, props);
     return error === null
       ? <p class="quiet">Loading…</p>
-      : <ErrorNote error={error} lead={STALE_PAGE} />;
+      : <ErrorNote error={error} message={STALE_PAGE} />;
   };
 }

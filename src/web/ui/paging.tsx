@@ -16,8 +16,8 @@ export type LoadPage<T> = (
   signal: AbortSignal,
 ) => Promise<Page<T>>;
 
-export interface Rows<T> {
-  /** null while the first page is loading. */
+export interface LoadedRows<T> {
+  /** The rows of all loaded pages; null while the first page is loading. */
   rows: readonly T[] | null;
   busy: boolean;
   error: Error | null;
@@ -25,18 +25,15 @@ export interface Rows<T> {
   more: (() => void) | null;
   /** The cursor of the next page; missing if there is none. */
   next?: string;
-  /** Reloads as many rows as are shown. */
+  /** Loads the list again, with at least as many rows as are shown. */
   reload(): void;
 }
 
-/**
- * The rows of a list, page by page. They are reloaded when one of `keys`
- * changes.
- */
+/** Loads a list page by page, from the start whenever one of `keys` changes. */
 export function useRows<T>(
   loadPage: LoadPage<T>,
   keys: readonly unknown[],
-): Rows<T> {
+): LoadedRows<T> {
   const [rows, setRows] = useState<readonly T[] | null>(null);
   const [next, setNext] = useState<string>();
   const [busy, setBusy] = useState(true);
@@ -55,10 +52,10 @@ export function useRows<T>(
     setBusy(true);
     setError(null);
     try {
-      let page = await loadFilled(loadPage, cursor, signal);
+      let page = await loadNonEmptyPage(loadPage, cursor, signal);
       let all = [...before, ...page.rows];
       while (page.next !== undefined && all.length < atLeast) {
-        page = await loadFilled(loadPage, page.next, signal);
+        page = await loadNonEmptyPage(loadPage, page.next, signal);
         all = [...all, ...page.rows];
       }
       shown.current = all.length;
@@ -86,8 +83,8 @@ export function useRows<T>(
   };
 }
 
-/** Loads pages until one has rows: with a filter, pages may be empty. */
-async function loadFilled<T>(
+/** Loads pages until one has rows. Pages of a filtered list may be empty. */
+async function loadNonEmptyPage<T>(
   loadPage: LoadPage<T>,
   after: string | undefined,
   signal: AbortSignal,
@@ -99,9 +96,9 @@ async function loadFilled<T>(
   }
 }
 
-/** The end of a list: an error, and the button for more. */
+/** The end of a list: an error, a note, or a button that loads more rows. */
 export function ListFoot<T>({ list, empty }: {
-  list: Rows<T>;
+  list: LoadedRows<T>;
   /** Shown if there are no rows. */
   empty: ComponentChildren;
 }) {

@@ -2,10 +2,10 @@
 import type { Detail, Warnings } from "../../client/mod.ts";
 import { formatCount, plural } from "../lib/format.ts";
 
-/** Returns the table row that was sent as this product; null: unknown. */
+/** The table row that was sent as a product; null if the row is unknown. */
 export type RowOf = (product: number) => string | null;
 
-/** A list of problems with their positions, and the number of further ones. */
+/** A list of problems with their places, and the number of unlisted problems. */
 export function ProblemList({ details, more = 0, rowOf }: {
   details: readonly Detail[];
   more?: number;
@@ -29,13 +29,13 @@ export function ProblemList({ details, more = 0, rowOf }: {
   );
 }
 
-/** The most warnings that are shown; these are enough to find the cause. */
-const SHOWN = 10;
+/** The maximum number of warnings shown, which suffices to find the cause. */
+const WARNINGS_SHOWN = 10;
 
-/** Products that rules with a later start will refuse. */
+/** A note about products that rules will refuse from a later day on. */
 export function WarningNote({ warnings, isStored, rowOf }: {
   warnings: Warnings | undefined;
-  /** Whether the products are stored, not only checked. */
+  /** Whether the products are stored; otherwise they were only checked. */
   isStored: boolean;
   rowOf?: RowOf;
 }) {
@@ -51,8 +51,8 @@ export function WarningNote({ warnings, isStored, rowOf }: {
         stored, but from {first} on they would be refused.
       </p>
       <ProblemList
-        details={warning.slice(0, SHOWN)}
-        more={total - Math.min(SHOWN, warning.length)}
+        details={warning.slice(0, WARNINGS_SHOWN)}
+        more={total - Math.min(WARNINGS_SHOWN, warning.length)}
         rowOf={rowOf}
       />
     </div>

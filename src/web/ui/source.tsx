@@ -1,24 +1,24 @@
 /**
- * The source of a file that is too large to edit on the page. Only visible
+ * Shows the source of a file that is too large for the editor. Only visible
  * lines are drawn.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** Pixels, as in the style sheet. */
+/** The height of a line in pixels, as in the style sheet. */
 export const LINE_HEIGHT = 20;
-/** Lines drawn above and below the visible ones. */
-export const MARGIN = 20;
-/** The most characters of a line that are drawn. */
-const LONGEST = 2_000;
+/** The number of lines drawn above, and below, the visible ones. */
+export const EXTRA_LINES = 20;
+/** The maximum number of characters drawn of a line. */
+const LINE_LENGTH_LIMIT = 2_000;
 
 export interface ShownLine {
   /** The line's number, from 1. */
   line: number;
-  /** Incremented at each request, so that the same line can be shown again. */
+  /** Increases with each request, so that the same line can be shown again. */
   request: number;
 }
 
-export function Source({ lines, marked, place }: {
+export function SourceView({ lines, marked, place }: {
   lines: readonly string[];
   /** Lines with problems. */
   marked: ReadonlySet<number>;
@@ -41,10 +41,10 @@ export function Source({ lines, marked, place }: {
       box.current.clientHeight / 3;
     box.current.scrollLeft = 0;
   }, [place]);
-  const first = Math.max(0, Math.floor(top / LINE_HEIGHT) - MARGIN);
+  const first = Math.max(0, Math.floor(top / LINE_HEIGHT) - EXTRA_LINES);
   const last = Math.min(
     lines.length,
-    Math.ceil((top + height) / LINE_HEIGHT) + MARGIN,
+    Math.ceil((top + height) / LINE_HEIGHT) + EXTRA_LINES,
   );
   return (
     <div
@@ -61,7 +61,7 @@ export function Source({ lines, marked, place }: {
       >
         <div style={{ transform: `translateY(${first * LINE_HEIGHT}px)` }}>
           {lines.slice(first, last).map((text, i) => (
-            <Line
+            <SourceLine
               key={first + i}
               number={first + i + 1}
               text={text}
@@ -75,7 +75,7 @@ export function Source({ lines, marked, place }: {
   );
 }
 
-export function Line({ number, text, marked, current }: {
+export function SourceLine({ number, text, marked, current }: {
   number: number;
   text: string;
   marked: ReadonlySet<number>;
@@ -88,7 +88,9 @@ export function Line({ number, text, marked, current }: {
     <div class={classes.join(" ")} data-line={number}>
       <span class="number">{number}</span>
       <code>
-        {text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text}
+        {text.length > LINE_LENGTH_LIMIT
+          ? `${text.slice(0, LINE_LENGTH_LIMIT)} …`
+          : text}
       </code>
     </div>
   );

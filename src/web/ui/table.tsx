@@ -1,4 +1,4 @@
-/** Tables that scroll sideways, and collapse on narrow screens. */
+/** Tables that scroll horizontally, and become lists on narrow screens. */
 import type { ComponentChildren } from "preact";
 
 export interface Column<T> {
@@ -11,8 +11,8 @@ export interface Column<T> {
 }
 
 /**
- * A table with explicit ARIA roles: browsers drop the implicit ones where the
- * style sheet sets another `display`.
+ * A table with explicit ARIA roles, because browsers drop the implicit roles of
+ * elements for which the style sheet sets another `display`.
  */
 export function Table<T>({ label, columns, rows, keyOf }: {
   label: string;

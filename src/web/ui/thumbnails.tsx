@@ -7,10 +7,10 @@ import {
 } from "../../client/mod.ts";
 import { useLoaded } from "./components.tsx";
 
-/** The most images of a product in a row of thumbnails. */
-const SHOWN = 4;
+/** The maximum number of images in a row of thumbnails. */
+const THUMBNAILS_SHOWN = 4;
 
-/** Reads one product. */
+/** Requests one product. */
 export async function loadProduct(
   client: Client,
   sku_or_id: string,
@@ -29,11 +29,11 @@ export async function skuExists(client: Client, sku: string): Promise<boolean> {
   }
 }
 
-/** The title and the images of a product, by its id. */
+/** The title and the images of the product with this id. */
 export function ProductTitle({ client, id, settled }: {
   client: Client;
   id: string;
-  /** Null while images are being downloaded; a change reloads the product. */
+  /** The state of the finished downloads; a change reloads the product. */
   settled: string | null;
 }) {
   const { data } = useLoaded(
@@ -56,11 +56,11 @@ export function Thumbnails(
   if (stored.length === 0) return null;
   return (
     <span class="thumbnails">
-      {stored.slice(0, SHOWN).map((image) => (
+      {stored.slice(0, THUMBNAILS_SHOWN).map((image) => (
         <Thumbnail key={image.href} image={image} />
       ))}
-      {stored.length > SHOWN && (
-        <span class="quiet">+{stored.length - SHOWN}</span>
+      {stored.length > THUMBNAILS_SHOWN && (
+        <span class="quiet">+{stored.length - THUMBNAILS_SHOWN}</span>
       )}
     </span>
   );

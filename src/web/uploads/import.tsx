@@ -1,13 +1,13 @@
 /** One import: its progress, its problems, its results, and its undo. */
 import { useState } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { Client, Import, ImportResult } from "../../client/mod.ts";
 import { uploadState, uploadTitle } from "../state/names.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
+  ConfirmedButton,
   ErrorNote,
   State,
-  SureButton,
   Title,
   useAction,
   useLoaded,
@@ -36,11 +36,16 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
       </p>
       <div class="bar">
         <Title>{watched === null ? "Import" : uploadTitle(watched)}</Title>
-        {watched && <State of={watched.status} word={uploadState(watched)} />}
+        {watched && (
+          <State
+            state={watched.status}
+            label={uploadState(watched)}
+          />
+        )}
         {watched && isOpen && (
-          <UnlessViewing>
+          <UnlessReadOnly>
             <CancelButton client={client} id={id} />
-          </UnlessViewing>
+          </UnlessReadOnly>
         )}
       </div>
       {error && <ErrorNote error={error} onRetry={() => setTurn(turn + 1)} />}
@@ -89,11 +94,11 @@ function CancelButton({ client, id }: { client: Client; id: string }) {
   const { busy, error, run } = useAction();
   return (
     <>
-      <SureButton
+      <ConfirmedButton
         label="Cancel"
         question="Stop storing the products?"
         disabled={busy}
-        onSure={() =>
+        onConfirm={() =>
           run(async () => {
             await client.imports.cancel({ import_id: id });
           })}

@@ -4,7 +4,7 @@ import type {
   OperatorClient,
   Refusal,
 } from "../../client/mod.ts";
-import { Form, Moment, Title } from "../ui/components.tsx";
+import { Form, LocalTime, Title } from "../ui/components.tsx";
 import { formatCount, plural } from "../lib/format.ts";
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { ProblemList } from "../ui/problem_list.tsx";
@@ -13,7 +13,7 @@ import { useStore } from "../lib/store.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
 const COLUMNS: readonly Column<Refusal>[] = [
-  { label: "When", cell: ({ at }) => <Moment iso={at} /> },
+  { label: "When", cell: ({ at }) => <LocalTime iso={at} /> },
   {
     label: "Request",
     classes: "mono break",

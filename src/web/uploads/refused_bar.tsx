@@ -1,5 +1,5 @@
 /** Offers the products that an upload or import refused, for correction. */
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { WatchedUpload } from "../state/background.ts";
 import type { Client } from "../../client/mod.ts";
 import { saveFile } from "../lib/browser.ts";
@@ -34,7 +34,7 @@ export function RefusedBar({ client, watched }: {
           refused. Correct them here, or in a file that names their problems;
           then upload them.
         </span>
-        <UnlessViewing>
+        <UnlessReadOnly>
           <button
             type="button"
             class="main"
@@ -43,7 +43,7 @@ export function RefusedBar({ client, watched }: {
           >
             Correct them here
           </button>
-        </UnlessViewing>
+        </UnlessReadOnly>
         <button type="button" disabled={busy} onClick={() => run(download)}>
           Download the refused products
         </button>

@@ -40,7 +40,7 @@ export function TransactionView({ client, id }: {
           {transaction === null ? "Upload" : uploadTitle(transaction)}
         </Title>
         {transaction && (
-          <State of={transaction.status} word={uploadState(transaction)} />
+          <State state={transaction.status} label={uploadState(transaction)} />
         )}
       </div>
       {live.error && (

@@ -1,6 +1,6 @@
 /** The undo of an upload or an import: first a preview, then the undo. */
 import { useState } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { WatchedUpload } from "../state/background.ts";
 import type { Client, DryRun, ProductCounts } from "../../client/mod.ts";
 import { isImport, uploadView } from "../state/names.ts";
@@ -39,7 +39,7 @@ export function UndoBar({ client, watched }: {
       )}
       {undone_by === undefined && !isOpen && created + updated + deleted > 0 &&
         (
-          <UnlessViewing>
+          <UnlessReadOnly>
             <Undo
               key={id}
               what={what}
@@ -48,7 +48,7 @@ export function UndoBar({ client, watched }: {
                 : undoOfUpload(client, id)}
               onBegun={(undo) => goTo(view, undo)}
             />
-          </UnlessViewing>
+          </UnlessReadOnly>
         )}
     </>
   );

@@ -1,19 +1,19 @@
 /** Recent uploads and imports, refused ones included, the newest first. */
 import { useEffect } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
 import type { WatchedUpload } from "../state/background.ts";
 import type { Client, Refusal } from "../../client/mod.ts";
 import { uploadState, uploadTitle, uploadView } from "../state/names.ts";
 import {
   ErrorNote,
-  Moment,
+  LocalTime,
   State,
   Title,
   useLoaded,
 } from "../ui/components.tsx";
 import { formatCount } from "../lib/format.ts";
-import { ListFoot, type Rows, useRows } from "../ui/paging.tsx";
+import { ListFoot, type LoadedRows, useRows } from "../ui/paging.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { Reasons } from "./refusals.tsx";
@@ -55,17 +55,22 @@ const COLUMNS: readonly Column<Entry>[] = [
         ? <LinkTo watched={entry.watched} />
         : nameOfRefused(entry.refusal),
   },
-  { label: "When", cell: ({ at }) => <Moment iso={at} /> },
+  { label: "When", cell: ({ at }) => <LocalTime iso={at} /> },
   {
     label: "State",
     cell: (entry) =>
       "watched" in entry
-        ? <State of={entry.watched.status} word={uploadState(entry.watched)} />
+        ? (
+          <State
+            state={entry.watched.status}
+            label={uploadState(entry.watched)}
+          />
+        )
         : (
           <>
             <State
-              of="refused"
-              word={entry.refusal.dry_run ? "check refused" : undefined}
+              state="refused"
+              label={entry.refusal.dry_run ? "check refused" : undefined}
             />{" "}
             <Reasons refusal={entry.refusal} />
           </>
@@ -104,7 +109,7 @@ function nameOfRefused({ name, dry_run }: Refusal): string {
  * older than its last loaded one are left out, because others are missing.
  */
 function mergedByTime(
-  lists: readonly Rows<WatchedUpload>[],
+  lists: readonly LoadedRows<WatchedUpload>[],
   refusals: readonly Refusal[],
 ): Entry[] {
   const loadedTo = lists.filter(({ more }) => more !== null)
@@ -172,9 +177,9 @@ export function UploadsView({ client }: { client: Client }) {
         empty={entries.length > 0 ? "No upload was accepted." : (
           <>
             Nothing was uploaded yet.{" "}
-            <UnlessViewing>
+            <UnlessReadOnly>
               <a href={linkTo("upload")}>Upload some</a>
-            </UnlessViewing>
+            </UnlessReadOnly>
           </>
         )}
       />
@@ -183,7 +188,7 @@ export function UploadsView({ client }: { client: Client }) {
 }
 
 /** Several lists as one. */
-function mergedPages<T>(lists: readonly Rows<T>[]): Rows<T> {
+function mergedPages<T>(lists: readonly LoadedRows<T>[]): LoadedRows<T> {
   const isLoaded = lists.every(({ rows }) => rows !== null);
   const further = lists.flatMap(({ more }) => more ?? []);
   const rows = lists.flatMap(({ rows }) => rows ?? []);

@@ -2,7 +2,7 @@
  * The progress of an upload or an import, and shared parts of their results.
  */
 import { useEffect, useState } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import {
   describeOutcome,
   followInBackground,
@@ -25,7 +25,7 @@ import {
   Announcer,
   ErrorNote,
   Figure,
-  Moment,
+  LocalTime,
   State,
   useAction,
 } from "../ui/components.tsx";
@@ -142,11 +142,11 @@ export function Progress({ watched, perSecond, connected }: {
         />
       </dl>
       <p class="quiet">
-        Sent <Moment iso={created_at} />
+        Sent <LocalTime iso={created_at} />
         {key && <>{" "}with the key {key.label || <code>{key.key_id}</code>}</>}
         {finished_at !== null && (
           <>
-            , finished <Moment iso={finished_at} />
+            , finished <LocalTime iso={finished_at} />
           </>
         )}
         {!connected && finished_at === null &&
@@ -262,11 +262,11 @@ export function RetryBar({ client, watched, onRetried }: {
           {plural(failed, "image")}{" "}
           could not be downloaded. The products are stored without them.
         </span>
-        <UnlessViewing>
+        <UnlessReadOnly>
           <button type="button" disabled={busy} onClick={() => run(retry)}>
             {busy ? "Starting…" : `Retry ${plural(failed, "failed image")}`}
           </button>
-        </UnlessViewing>
+        </UnlessReadOnly>
       </p>
       {error && <ErrorNote error={error} />}
     </div>
@@ -288,7 +288,7 @@ export function resultColumns(
           ? sku
           : <a href={linkTo("products", id)}>{sku}</a>,
     },
-    { label: "Result", cell: ({ result }) => <State of={result} /> },
+    { label: "Result", cell: ({ result }) => <State state={result} /> },
     {
       label: "Product",
       classes: "fill bare",

@@ -1,6 +1,6 @@
 /** The deliveries of one webhook with their attempts. */
 import { useEffect, useState } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
 import type {
   Attempt,
@@ -12,7 +12,7 @@ import { ListFoot, useRows } from "../ui/paging.tsx";
 import {
   ErrorNote,
   Form,
-  Moment,
+  LocalTime,
   secondsUntil,
   State,
   Title,
@@ -63,13 +63,13 @@ export function DeliveriesView({ client, trigger }: {
           Refresh
         </button>
       </div>
-      <UnlessViewing>
+      <UnlessReadOnly>
         <RecoverForm
           client={client}
           trigger={trigger}
           onRecovered={list.reload}
         />
-      </UnlessViewing>
+      </UnlessReadOnly>
       <ul class="stack">
         {list.rows?.map((delivery) => (
           <DeliveryCard
@@ -171,8 +171,8 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
   return (
     <li class="card">
       <div class="row">
-        <State of={state} />
-        <Moment iso={created_at} exact />
+        <State state={state} />
+        <LocalTime iso={created_at} exact />
         <span class="grow" />
         {next_attempt_at && (
           <span class="quiet">
@@ -180,7 +180,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
           </span>
         )}
         {REPLAYABLE.includes(state) && (
-          <UnlessViewing>
+          <UnlessReadOnly>
             <button
               type="button"
               class="small"
@@ -190,7 +190,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
             >
               Send again
             </button>
-          </UnlessViewing>
+          </UnlessReadOnly>
         )}
       </div>
       {error && <ErrorNote error={error} />}
@@ -246,7 +246,7 @@ const COLUMNS: readonly Column<Attempt>[] = [
   { label: "Attempt", right: true, cell: ({ number }) => number },
   {
     label: "Started",
-    cell: ({ started_at }) => <Moment iso={started_at} exact />,
+    cell: ({ started_at }) => <LocalTime iso={started_at} exact />,
   },
   {
     label: "Took",

@@ -146,7 +146,7 @@ function Signature({ delivery, body, format }: {
       {error && (
         <ErrorNote
           error={error}
-          lead="The signature failed: a secret begins with whsec_, and the browser signs only on https pages."
+          message="The signature failed: a secret begins with whsec_, and the browser signs only on https pages."
         />
       )}
     </>

@@ -1,17 +1,17 @@
 /** The seller's webhooks: add, test and remove them, and see their state. */
 import { useState } from "preact/hooks";
-import { UnlessViewing } from "../ui/changing.tsx";
+import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { Client, Trigger, Webhook } from "../../client/mod.ts";
 import { TRIGGERS } from "../../webhooks/trigger.ts";
 import {
   Announcer,
+  ConfirmedButton,
   ErrorNote,
   Form,
   HandbookLink,
-  Moment,
+  LocalTime,
   NewSecrets,
   State,
-  SureButton,
   Title,
   useAction,
   useLoaded,
@@ -43,13 +43,13 @@ export function WebhooksView({ client }: { client: Client }) {
               webhooks={webhooks}
               onChanged={changed}
             />
-            <UnlessViewing>
+            <UnlessReadOnly>
               <WebhookForm
                 client={client}
                 taken={webhooks.map(({ trigger }) => trigger)}
                 onChanged={changed}
               />
-            </UnlessViewing>
+            </UnlessReadOnly>
           </>
         )}
       </WhenLoaded>
@@ -100,13 +100,13 @@ function WebhookTable({ client, webhooks, onChanged }: Given & {
           classes: "bare",
           right: true,
           cell: (webhook) => (
-            <UnlessViewing>
+            <UnlessReadOnly>
               <WebhookActions
                 client={client}
                 webhook={webhook}
                 onChanged={onChanged}
               />
-            </UnlessViewing>
+            </UnlessReadOnly>
           ),
         },
       ]}
@@ -117,12 +117,12 @@ function WebhookTable({ client, webhooks, onChanged }: Given & {
 function WebhookState({ webhook }: { webhook: Webhook }) {
   const { disabled_at, failing_since, last_error } = webhook;
   const since = disabled_at ?? failing_since;
-  if (since === undefined) return <State of="active" />;
+  if (since === undefined) return <State state="active" />;
   return (
     <>
-      <State of={disabled_at === undefined ? "failing" : "disabled"} />{" "}
+      <State state={disabled_at === undefined ? "failing" : "disabled"} />{" "}
       <span class="quiet">
-        since <Moment iso={since} />. {last_error}
+        since <LocalTime iso={since} />. {last_error}
         {disabled_at !== undefined && " Register it again to enable it."}
       </span>
     </>
@@ -158,17 +158,17 @@ function WebhookActions({ client, webhook, onChanged }: Given & {
         >
           Test
         </button>
-        <SureButton
+        <ConfirmedButton
           label="New secret"
           question={`Give ${trigger} a new secret?`}
           disabled={busy}
-          onSure={() => run(rotate)}
+          onConfirm={() => run(rotate)}
         />
-        <SureButton
+        <ConfirmedButton
           label="Remove"
           question={`Remove ${trigger}?`}
           disabled={busy}
-          onSure={() => run(remove)}
+          onConfirm={() => run(remove)}
         />
       </span>
       {secret !== null && (
