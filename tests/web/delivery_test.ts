@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Webhook } from "standardwebhooks";
 import { signWebhook } from "../../src/client/mod.ts";
-import { asCurl } from "../../src/web/webhooks/curl.ts";
+import { curlCommand } from "../../src/web/webhooks/curl.ts";
 import { loadEvent, testEventBody } from "../../src/web/webhooks/events.ts";
 import * as delivered from "../../src/webhooks/event.ts";
 import { boot, textAt } from "../support/app.ts";
@@ -24,7 +24,7 @@ Deno.test("a delivery is signed as Standard Webhooks defines it", async () => {
 
 Deno.test("a request is shown as a shell command", () => {
   assertEquals(
-    asCurl("https://a.example/", { "webhook-id": "1" }, "it's", "xml"),
+    curlCommand("https://a.example/", { "webhook-id": "1" }, "it's", "xml"),
     "curl -i 'https://a.example/' \\\n" +
       "  -H 'Content-Type: text/xml; charset=utf-8' \\\n" +
       "  -H 'webhook-id: 1' \\\n  --data-binary 'it'\\''s'",

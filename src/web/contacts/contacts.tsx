@@ -1,4 +1,4 @@
-/** A seller's contacts: who answers for its products. */
+/** The view of a seller's contacts, who answer for the products. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client, Contact } from "../../client/mod.ts";
 import { UnlessReadOnly } from "../ui/changing.tsx";
@@ -14,9 +14,9 @@ import {
 import { ListFoot, useRows } from "../ui/paging.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 
-/** The texts of the form. */
-type Texts = Readonly<Record<Field, string>>;
-type Field =
+/** The texts in the form of a contact. */
+type ContactTexts = Readonly<Record<ContactField, string>>;
+type ContactField =
   | "name"
   | "company"
   | "street"
@@ -26,7 +26,7 @@ type Field =
   | "email"
   | "url";
 
-const LABELS: Readonly<Record<Field, string>> = {
+const LABELS: Readonly<Record<ContactField, string>> = {
   name: "Name for your products",
   company: "Company",
   street: "Street and number",
@@ -36,19 +36,19 @@ const LABELS: Readonly<Record<Field, string>> = {
   email: "Email",
   url: "Website",
 };
-const FIELDS = Object.keys(LABELS) as Field[];
+const FIELDS = Object.keys(LABELS) as ContactField[];
 
-const EMPTY = Object.fromEntries(
+const EMPTY_TEXTS = Object.fromEntries(
   FIELDS.map((field) => [field, ""]),
-) as Texts;
+) as ContactTexts;
 
-const ROWS = 100;
+const PAGE_SIZE = 100;
 
 export function ContactsView({ client }: { client: Client }) {
   const [edited, setEdited] = useState<Contact | null>(null);
   const list = useRows<Contact>(async (after, signal) => {
     const { contacts, next } = await client.contacts.list(
-      { after, limit: ROWS },
+      { after, limit: PAGE_SIZE },
       { signal },
     );
     return { rows: contacts, next };
@@ -138,7 +138,7 @@ function ContactButtons({ client, contact, onEdit, onDeleted }: {
       </button>{" "}
       <ConfirmedButton
         label="Delete"
-        question="Delete it? Products that name it keep it."
+        question="Delete this contact? Products keep the contact’s name."
         disabled={busy}
         onConfirm={() => run(remove)}
       />
@@ -147,7 +147,7 @@ function ContactButtons({ client, contact, onEdit, onDeleted }: {
   );
 }
 
-/** Stores a new contact, or changes one. */
+/** A form that adds or changes a contact. */
 function ContactForm({ client, contact, onSaved, onCancel }: {
   client: Client;
   /** Null for a new contact. */
@@ -157,12 +157,12 @@ function ContactForm({ client, contact, onSaved, onCancel }: {
 }) {
   const { busy, error, run } = useAction();
   const company = useRef<HTMLInputElement>(null);
-  // The form may be below a long list.
+  // The focus scrolls to the form, which may be below a long list.
   useEffect(() => {
     if (contact !== null) company.current?.focus();
   }, [contact]);
-  const [texts, setTexts] = useState<Texts>(
-    contact === null ? EMPTY : textsOf(contact),
+  const [texts, setTexts] = useState<ContactTexts>(
+    contact === null ? EMPTY_TEXTS : textsOf(contact),
   );
   const save = async () => {
     const { name, ...fields } = texts;
@@ -175,7 +175,7 @@ function ContactForm({ client, contact, onSaved, onCancel }: {
         url: fields.url || null,
       },
     });
-    setTexts(EMPTY);
+    setTexts(EMPTY_TEXTS);
     onSaved();
   };
   return (
@@ -219,8 +219,8 @@ function ContactForm({ client, contact, onSaved, onCancel }: {
   );
 }
 
-function textsOf(contact: Contact): Texts {
+function textsOf(contact: Contact): ContactTexts {
   return Object.fromEntries(
     FIELDS.map((field) => [field, contact[field] ?? ""]),
-  ) as Texts;
+  ) as ContactTexts;
 }

@@ -1,4 +1,4 @@
-/** The keys of a seller, for the seller and for the operator. */
+/** The list of a seller's keys, for the seller and for the operator. */
 import { useState } from "preact/hooks";
 import type {
   AddOwnKeyInput,
@@ -28,26 +28,26 @@ type KeyDocument = Exclude<
   string
 >;
 
-/** The requests that change keys, as the seller or the operator sends them. */
+/** The requests of the list, which differ for a seller and an operator. */
 interface KeyActions {
   list(signal: AbortSignal): Promise<{ keys: SellerKey[] }>;
   add(key: KeyDocument): Promise<{ key: NewKey }>;
   revoke(keyId: string): Promise<unknown>;
-  /** Missing for the operator: only sellers rotate keys. */
+  /** Missing for the operator, because only sellers rotate keys. */
   rotate?(keyId: string): Promise<{ key: NewKey }>;
 }
 
-/** The seller's view of its own keys. */
+/** The seller's view of the seller's keys. */
 export function KeysView({ client }: { client: Client }) {
   return (
     <>
       <Title>Keys</Title>
       <p class="quiet">
-        Give each program its own key, with only the scopes it needs. After a
-        rotation, the former key works for 24 hours more.
+        Give each program its own key, with only the scopes that the program
+        needs. After a rotation, the former key is valid for 24 more hours.
       </p>
       <KeyList
-        of={client}
+        owner={client}
         actions={{
           list: (signal) => client.keys.list({ signal }),
           add: (key) => client.keys.create({ key }),
@@ -97,19 +97,19 @@ const COLUMNS: readonly Column<SellerKey>[] = [
 
 function stateOf({ revoked_at, expires_at }: SellerKey): string {
   if (revoked_at !== null) return "revoked";
-  const isOver = expires_at !== null && Date.parse(expires_at) <= now();
-  return isOver ? "ended" : "active";
+  const hasExpired = expires_at !== null && Date.parse(expires_at) <= now();
+  return hasExpired ? "ended" : "active";
 }
 
-/** A list of keys with buttons that change them; `of` names the owner. */
-export function KeyList({ of, actions }: {
-  of: unknown;
+/** A list of keys with buttons; reloaded when `owner` changes. */
+export function KeyList({ owner, actions }: {
+  owner: unknown;
   actions: KeyActions;
 }) {
   const [added, setAdded] = useState<string | null>(null);
   const loaded = useLoaded(
     async (signal) => (await actions.list(signal)).keys,
-    [of],
+    [owner],
   );
   const show = (key: NewKey) => {
     setAdded(key.api_key);
@@ -196,15 +196,15 @@ function KeyForm({ onSend }: { onSend: (key: KeyDocument) => Promise<void> }) {
   const [label, setLabel] = useState("");
   const [scopes, setScopes] = useState<readonly string[]>([]);
   const [networks, setNetworks] = useState("");
-  const [end, setEnd] = useState("");
+  const [expiry, setExpiry] = useState("");
   const chosen = SCOPES.filter((scope) => scopes.includes(scope));
-  const listed = networks.split(/[\s,]+/).filter(Boolean);
+  const networkList = networks.split(/[\s,]+/).filter(Boolean);
   const send = async () => {
     await onSend({
       label: label.trim(),
       ...(chosen.length > 0 && { scopes: chosen }),
-      ...(listed.length > 0 && { networks: listed }),
-      ...(end !== "" && { expires_at: new Date(end).toISOString() }),
+      ...(networkList.length > 0 && { networks: networkList }),
+      ...(expiry !== "" && { expires_at: new Date(expiry).toISOString() }),
     });
     setLabel("");
   };
@@ -231,13 +231,13 @@ function KeyForm({ onSend }: { onSend: (key: KeyDocument) => Promise<void> }) {
           <input
             id="key-end"
             type="datetime-local"
-            value={end}
-            onInput={(event) => setEnd(event.currentTarget.value)}
+            value={expiry}
+            onInput={(event) => setExpiry(event.currentTarget.value)}
           />
         </Field>
       </div>
       <fieldset>
-        <legend>Scopes (none chosen: all that you may give)</legend>
+        <legend>Scopes (if you choose none: all that you may give)</legend>
         <div class="row">
           {SCOPES.map((scope) => (
             <label key={scope}>

@@ -27,7 +27,7 @@ import {
   type SellerLimit,
 } from "../../sellers/limits.ts";
 import { KeyList } from "../keys/keys.tsx";
-import { Refusals } from "../uploads/refusals.tsx";
+import { RefusalList } from "../uploads/refusals.tsx";
 import { SellerDeliveries } from "./seller_deliveries.tsx";
 import { OneFieldForm, StatusButton, ViewLink } from "./sellers.tsx";
 
@@ -73,7 +73,7 @@ export function SellerView(
                   Find refusals by time, code or SKU
                 </a>
               </p>
-              <Refusals client={client} filter={{ seller: seller.id }} />
+              <RefusalList client={client} filter={{ seller: seller.id }} />
             </section>
             <SellerRemoval client={client} seller={seller} />
           </>
@@ -206,7 +206,7 @@ function SellerKeys({ client, seller: { id: seller } }: {
     <section>
       <h2>Keys</h2>
       <KeyList
-        of={seller}
+        owner={seller}
         actions={{
           list: (signal) => client.keys.list({ seller }, { signal }),
           add: (key) => client.keys.create({ seller, key }),

@@ -14,9 +14,9 @@ import { type Column, Table } from "../ui/table.tsx";
 import { readableName, stateLabel } from "../lib/texts.ts";
 import {
   attemptOutcome,
-  Attempts,
+  AttemptTable,
   DeliveryIds,
-  nextAttempt,
+  describeNextAttempt,
 } from "../webhooks/deliveries.tsx";
 
 type DeliveryState = LoggedDelivery["state"];
@@ -63,9 +63,9 @@ function LastAttempt({ delivery }: { delivery: LoggedDelivery }) {
         {last === undefined
           ? "not sent yet"
           : `${attemptOutcome(last) || "…"}, attempt ${last.number}`}
-        {next && `; ${nextAttempt(next)}`}
+        {next && `; ${describeNextAttempt(next)}`}
       </summary>
-      <Attempts delivery={delivery} />
+      <AttemptTable delivery={delivery} />
       <p class="quiet">
         <DeliveryIds delivery={delivery} />
       </p>

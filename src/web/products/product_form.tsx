@@ -246,8 +246,8 @@ export function ProductForm({ client, product, onSaved }: {
       )}
       {conflicts.length > 0 && (
         <p class="note warn" role="alert">
-          Nothing is saved yet, because somebody else has changedFields these
-          fields:{" "}
+          Nothing is saved yet, because somebody else has changed these fields:
+          {" "}
           {conflicts.map(fieldLabel).join(", ")}. “Save” saves your values;
           “Discard the changes” shows the stored values.
         </p>

@@ -30,20 +30,20 @@ export async function skuExists(client: Client, sku: string): Promise<boolean> {
 }
 
 /** The title and the images of the product with this id. */
-export function ProductTitle({ client, id, settled }: {
+export function ProductTitle({ client, id, reloadKey }: {
   client: Client;
   id: string;
   /** The state of the finished downloads; a change reloads the product. */
-  settled: string | null;
+  reloadKey: string | null;
 }) {
   const { data } = useLoaded(
     (signal) => loadProduct(client, id, signal),
-    [client, id, settled],
+    [client, id, reloadKey],
   );
   return data && (
     <>
       <span class="grow">{data.title}</span>
-      {settled !== null && <Thumbnails images={data.images} />}
+      {reloadKey !== null && <Thumbnails images={data.images} />}
     </>
   );
 }

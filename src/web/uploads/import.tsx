@@ -1,4 +1,4 @@
-/** One import: its progress, its problems, its results, and its undo. */
+/** The view of one import: progress, problems, results and undo. */
 import { useState } from "preact/hooks";
 import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { Client, Import, ImportResult } from "../../client/mod.ts";
@@ -18,14 +18,23 @@ import { Table } from "../ui/table.tsx";
 import { sentRow } from "../import/send/upload.ts";
 import { stateLabel } from "../lib/texts.ts";
 import { ProblemList, WarningNote } from "../ui/problem_list.tsx";
-import { RefusedBar } from "./refused_bar.tsx";
+import { RefusedProductsNote } from "./refused_bar.tsx";
 import { UndoBar } from "./undo.tsx";
-import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
+import {
+  Progress,
+  resultColumns,
+  RetryBar,
+  useUploadProgress,
+} from "./watched.tsx";
 
 export function ImportView({ client, id }: { client: Client; id: string }) {
-  const [turn, setTurn] = useState(0);
-  const live = useLive<Import>(client, { import_id: id }, turn);
-  const { watched, error } = live;
+  const [retries, setRetries] = useState(0);
+  const progress = useUploadProgress<Import>(
+    client,
+    { import_id: id },
+    retries,
+  );
+  const { watched, error } = progress;
   const isOpen = watched?.status === "checking" ||
     watched?.status === "storing";
   const refused = watched?.products.refused ?? 0;
@@ -48,23 +57,30 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
           </UnlessReadOnly>
         )}
       </div>
-      {error && <ErrorNote error={error} onRetry={() => setTurn(turn + 1)} />}
+      {error && (
+        <ErrorNote
+          error={error}
+          onRetry={() => setRetries(retries + 1)}
+        />
+      )}
       {watched && (
         <>
-          <Phase {...watched} />
+          <ImportStateNote {...watched} />
           <Progress
             watched={watched}
-            perSecond={live.perSecond}
-            connected={live.connected}
+            perSecond={progress.perSecond}
+            connected={progress.connected}
           />
-          {watched.finished_at !== null && <Outside client={client} id={id} />}
+          {watched.finished_at !== null && (
+            <GeneralProblems client={client} id={id} />
+          )}
           {!isOpen && refused > 0 && watched.undoes === undefined && (
-            <RefusedBar client={client} watched={watched} />
+            <RefusedProductsNote client={client} watched={watched} />
           )}
           <RetryBar
             client={client}
             watched={watched}
-            onRetried={() => setTurn(turn + 1)}
+            onRetried={() => setRetries(retries + 1)}
           />
           <UndoBar client={client} watched={watched} />
           {!isOpen && <Results client={client} watched={watched} />}
@@ -74,19 +90,20 @@ export function ImportView({ client, id }: { client: Client; id: string }) {
   );
 }
 
-/** The meaning of a state for the seller. */
-const PHASES: Partial<Record<Import["status"], string>> = {
-  checking: "All products are checked first. Nothing is stored yet.",
+/** What a state means for the seller. */
+const STATE_NOTES: Partial<Record<Import["status"], string>> = {
+  checking: "The products are being checked. Nothing is stored yet.",
   storing: "The products are being stored, 250 at a time.",
   images: "All products are stored. Their images are being downloaded.",
   refused: "Nothing was stored.",
-  cancelled: "It was cancelled. Products stored before that remain.",
+  cancelled:
+    "The import was cancelled. Products stored before the cancellation remain.",
   failed:
-    "The service could not finish it. Products stored before that remain.",
+    "The service could not finish the import. Products stored before the failure remain.",
 };
 
-function Phase({ status }: Import) {
-  const text = PHASES[status];
+function ImportStateNote({ status }: Import) {
+  const text = STATE_NOTES[status];
   return text === undefined ? null : <p class="quiet">{text}</p>;
 }
 
@@ -108,8 +125,8 @@ function CancelButton({ client, id }: { client: Client; id: string }) {
   );
 }
 
-/** Problems that belong to no product, and warnings. */
-function Outside({ client, id }: { client: Client; id: string }) {
+/** Problems without a product, and warnings. */
+function GeneralProblems({ client, id }: { client: Client; id: string }) {
   const { data } = useLoaded(
     (signal) => client.imports.get({ import_id: id }, { signal }),
     [client, id],
@@ -132,7 +149,7 @@ function Outside({ client, id }: { client: Client; id: string }) {
   );
 }
 
-const RESULTS = [
+const RESULT_KINDS = [
   "created",
   "updated",
   "unchanged",
@@ -158,10 +175,10 @@ function Results({ client, watched }: { client: Client; watched: Import }) {
           aria-label="Show the products"
           value={result ?? ""}
           onChange={({ currentTarget: { value } }) =>
-            setResult(RESULTS.find((one) => one === value))}
+            setResult(RESULT_KINDS.find((one) => one === value))}
         >
           <option value="">All ({formatCount(products.total)})</option>
-          {RESULTS.filter((one) => (products[one] ?? 0) > 0).map((one) => (
+          {RESULT_KINDS.filter((one) => (products[one] ?? 0) > 0).map((one) => (
             <option key={one} value={one}>
               {stateLabel(one)} ({formatCount(products[one] ?? 0)})
             </option>

@@ -1,4 +1,4 @@
-/** Refused requests with their problems. */
+/** The refused requests of sellers, with their problems. */
 import type {
   ListAllRefusalsQuery,
   OperatorClient,
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Refusal>[] = [
   },
   { label: "Status", right: true, cell: ({ status }) => status },
   { label: "Code", classes: "mono", cell: ({ code }) => code },
-  { label: "Why", cell: (refusal) => <Reasons refusal={refusal} /> },
+  { label: "Why", cell: (refusal) => <RefusalReasons refusal={refusal} /> },
 ];
 
 const SELLER_COLUMN: Column<Refusal> = {
@@ -31,8 +31,8 @@ const SELLER_COLUMN: Column<Refusal> = {
   cell: ({ seller }) => seller,
 };
 
-/** The message of a refusal, with its problems behind a toggle. */
-export function Reasons({ refusal }: { refusal: Refusal }) {
+/** The message of a refusal; a toggle shows the problems. */
+export function RefusalReasons({ refusal }: { refusal: Refusal }) {
   const { request_id, code, message, details, more = 0, times } = refusal;
   const facts = (
     <span class="quiet">
@@ -61,10 +61,10 @@ export function Reasons({ refusal }: { refusal: Refusal }) {
   );
 }
 
-/** For the operator: the refusals of one seller, or of all. */
-export function Refusals({ client, filter }: {
+/** The refusals of one seller or of all sellers, for the operator. */
+export function RefusalList({ client, filter }: {
   client: OperatorClient;
-  /** Missing fields match all. */
+  /** A missing field matches all refusals. */
   filter: ListAllRefusalsQuery;
 }) {
   const list = useRows(async (after, signal) => {
@@ -151,7 +151,7 @@ export function RefusalsView({ client }: { client: OperatorClient }) {
           <button type="submit" class="main">Find</button>
         </div>
       </Form>
-      <Refusals client={client} filter={filterOf(query)} />
+      <RefusalList client={client} filter={filterOf(query)} />
     </>
   );
 }

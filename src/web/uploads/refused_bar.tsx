@@ -1,4 +1,4 @@
-/** Offers the products that an upload or import refused, for correction. */
+/** A note that offers the refused products of an upload for correction. */
 import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { WatchedUpload } from "../state/background.ts";
 import type { Client } from "../../client/mod.ts";
@@ -9,7 +9,7 @@ import { plural } from "../lib/format.ts";
 import { goTo } from "../state/route.ts";
 import { loadFiles } from "../import/open.ts";
 
-export function RefusedBar({ client, watched }: {
+export function RefusedProductsNote({ client, watched }: {
   client: Client;
   watched: WatchedUpload;
 }) {
@@ -31,8 +31,8 @@ export function RefusedBar({ client, watched }: {
       <p class="row">
         <span class="grow">
           {plural(refused, "product")}{" "}
-          refused. Correct them here, or in a file that names their problems;
-          then upload them.
+          refused. Correct these products here, or in a file that contains the
+          problems, too. Then upload the products.
         </span>
         <UnlessReadOnly>
           <button

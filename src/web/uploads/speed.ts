@@ -1,11 +1,11 @@
-/** How fast a counter grows. */
+/** Measures how fast a counter grows. */
 import { monotonic } from "../lib/browser.ts";
 
 /** The period over which the speed is measured. */
 const WINDOW_MS = 10_000;
 
 /** The speed of a growing counter over the last seconds. */
-export class Speed {
+export class CounterSpeed {
   #samples: { at: number; count: number }[] = [];
 
   add(count: number): void {

@@ -1,4 +1,4 @@
-/** One upload: its progress while images are downloaded, then its result. */
+/** The view of one upload: the progress of its images, then its results. */
 import { useMemo, useState } from "preact/hooks";
 import type { Client, Result, Transaction } from "../../client/mod.ts";
 import {
@@ -12,23 +12,32 @@ import { formatCount } from "../lib/format.ts";
 import { uploadState, uploadTitle } from "../state/names.ts";
 import { linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
-import { RefusedBar } from "./refused_bar.tsx";
+import { RefusedProductsNote } from "./refused_bar.tsx";
 import { WarningNote } from "../ui/problem_list.tsx";
 import { UndoBar } from "./undo.tsx";
-import { Progress, resultColumns, RetryBar, useLive } from "./watched.tsx";
+import {
+  Progress,
+  resultColumns,
+  RetryBar,
+  useUploadProgress,
+} from "./watched.tsx";
 
 export function TransactionView({ client, id }: {
   client: Client;
   id: string;
 }) {
-  const [turn, setTurn] = useState(0);
-  const live = useLive<Transaction>(client, uploadAt(id), turn);
-  const transaction = live.watched;
-  const final = transaction?.finished_at ?? null;
-  const begun = transaction !== null;
+  const [retries, setRetries] = useState(0);
+  const progress = useUploadProgress<Transaction>(
+    client,
+    uploadId(id),
+    retries,
+  );
+  const transaction = progress.watched;
+  const finishedAt = transaction?.finished_at ?? null;
+  const isLoaded = transaction !== null;
   const record = useLoaded(
-    async (signal) => begun ? await loadRecord(client, id, signal) : null,
-    [client, id, begun, final, turn],
+    async (signal) => isLoaded ? await loadRecord(client, id, signal) : null,
+    [client, id, isLoaded, finishedAt, retries],
   );
   return (
     <>
@@ -43,41 +52,41 @@ export function TransactionView({ client, id }: {
           <State state={transaction.status} label={uploadState(transaction)} />
         )}
       </div>
-      {live.error && (
+      {progress.error && (
         <ErrorNote
-          error={live.error}
-          onRetry={() => setTurn(turn + 1)}
+          error={progress.error}
+          onRetry={() => setRetries(retries + 1)}
         />
       )}
       {transaction && (
         <Progress
           watched={transaction}
-          perSecond={live.perSecond}
-          connected={live.connected}
+          perSecond={progress.perSecond}
+          connected={progress.connected}
         />
       )}
       {transaction && (
         <RetryBar
           client={client}
           watched={transaction}
-          onRetried={() => setTurn(turn + 1)}
+          onRetried={() => setRetries(retries + 1)}
         />
       )}
       {transaction && transaction.products.refused !== undefined && (
-        <RefusedBar client={client} watched={transaction} />
+        <RefusedProductsNote client={client} watched={transaction} />
       )}
-      {final !== null && (
+      {finishedAt !== null && (
         <WarningNote warnings={record.data?.warnings} isStored />
       )}
       {transaction && <UndoBar client={client} watched={transaction} />}
-      {(begun || live.error === null) && (
+      {(isLoaded || progress.error === null) && (
         <WhenLoaded loaded={record}>
           {({ results }) => (
             <Results
               client={client}
               id={id}
               results={results}
-              settled={final && `${turn} ${final}`}
+              reloadKey={finishedAt && `${retries} ${finishedAt}`}
             />
           )}
         </WhenLoaded>
@@ -86,7 +95,7 @@ export function TransactionView({ client, id }: {
   );
 }
 
-function uploadAt(transaction_id: string): { transaction_id: string } {
+function uploadId(transaction_id: string): { transaction_id: string } {
   return { transaction_id };
 }
 
@@ -103,7 +112,7 @@ async function loadRecord(
   const pages: Transaction[] = [];
   do {
     const { transaction } = await client.uploads.get(
-      { ...uploadAt(id), after: pages.at(-1)?.next },
+      { ...uploadId(id), after: pages.at(-1)?.next },
       { signal },
     );
     pages.push(transaction);
@@ -114,24 +123,24 @@ async function loadRecord(
   };
 }
 
-/** The number of rows drawn at first, and added by "more". */
-const ROWS = 25;
+/** The number of rows that are shown at first, and that "Show more" adds. */
+const ROWS_PER_STEP = 25;
 
-function Results({ client, id, results, settled }: {
+function Results({ client, id, results, reloadKey }: {
   client: Client;
   id: string;
   results: readonly Result[];
   /**
    * Null while images are being downloaded; a change reloads the products.
    */
-  settled: string | null;
+  reloadKey: string | null;
 }) {
   const [failedOnly, setFailedOnly] = useState(false);
-  const [shown, setShown] = useState(ROWS);
+  const [shown, setShown] = useState(ROWS_PER_STEP);
   const failed = results.filter(({ image }) =>
     image.some(({ status }) => status === "failed")
   );
-  const wanted = useMemo(
+  const listedResults = useMemo(
     () => failedOnly && failed.length > 0 ? failed : failuresFirst(results),
     [results, failedOnly],
   );
@@ -152,14 +161,14 @@ function Results({ client, id, results, settled }: {
       </div>
       <Table
         label="Products"
-        columns={resultColumns(client, settled, { transaction: id })}
-        rows={wanted.slice(0, shown)}
+        columns={resultColumns(client, reloadKey, { transaction: id })}
+        rows={listedResults.slice(0, shown)}
         keyOf={(result) => result.id ?? results.indexOf(result)}
       />
-      {wanted.length > shown && (
+      {listedResults.length > shown && (
         <p>
-          <button type="button" onClick={() => setShown(shown + ROWS)}>
-            Show more ({formatCount(wanted.length - shown)})
+          <button type="button" onClick={() => setShown(shown + ROWS_PER_STEP)}>
+            Show more ({formatCount(listedResults.length - shown)})
           </button>
         </p>
       )}
@@ -167,7 +176,7 @@ function Results({ client, id, results, settled }: {
   );
 }
 
-/** Refused products first, then those with failed images, then the others. */
+/** Sorts refused products first, then products with failed images. */
 function failuresFirst(results: readonly Result[]): readonly Result[] {
   const rank = ({ result, image }: Result) =>
     result === "refused"

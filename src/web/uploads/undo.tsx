@@ -1,4 +1,4 @@
-/** The undo of an upload or an import: first a preview, then the undo. */
+/** The undo of an upload or import, with a preview. */
 import { useState } from "preact/hooks";
 import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { WatchedUpload } from "../state/background.ts";
@@ -12,8 +12,8 @@ import {
   pricesOfChange,
 } from "../products/price_history.tsx";
 
-/** The most problems that the preview lists. */
-const SHOWN = 20;
+/** The maximum number of problems that the preview lists. */
+const PROBLEMS_SHOWN = 20;
 
 export function UndoBar({ client, watched }: {
   client: Client;
@@ -22,18 +22,18 @@ export function UndoBar({ client, watched }: {
   const { undoes, undone_by, status } = watched;
   const { created, updated, deleted = 0 } = watched.products;
   const { view, id } = uploadView(watched);
-  const what = isImport(watched) ? "import" : "upload";
+  const kind = isImport(watched) ? "import" : "upload";
   const isOpen = status === "checking" || status === "storing";
   return (
     <>
       {undoes !== undefined && (
         <p class="note">
-          This is the undo of <a href={linkTo(view, undoes)}>an {what}</a>.
+          This is the undo of <a href={linkTo(view, undoes)}>an {kind}</a>.
         </p>
       )}
       {undone_by !== undefined && (
         <p class="note">
-          This {what} was undone.{" "}
+          This {kind} was undone.{" "}
           <a href={linkTo(view, undone_by)}>See its undo</a>
         </p>
       )}
@@ -42,7 +42,7 @@ export function UndoBar({ client, watched }: {
           <UnlessReadOnly>
             <Undo
               key={id}
-              what={what}
+              kind={kind}
               undoing={isImport(watched)
                 ? undoOfImport(client, id)
                 : undoOfUpload(client, id)}
@@ -59,20 +59,24 @@ interface Preview extends DryRun {
   prices?: readonly string[];
 }
 
-/** The requests of an undo. */
-interface Undoing {
+/** The requests that preview and start an undo. */
+interface UndoRequests {
   preview(): Promise<Preview>;
   /** Starts the undo; returns its id. */
   begin(changed?: "keep"): Promise<string>;
 }
 
-function undoOfUpload(client: Client, transaction_id: string): Undoing {
+function undoOfUpload(client: Client, transaction_id: string): UndoRequests {
   return {
     preview: async () => {
       const { dry_run } = await client
         .uploads.undo({ transaction_id, changed: "keep", dry_run: true });
-      const kept = new Set(dry_run.details?.map(({ sku }) => sku));
-      const prices = await pricesAfter(client, transaction_id, kept);
+      const unrestored = new Set(dry_run.details?.map(({ sku }) => sku));
+      const prices = await priceChangesOfUndo(
+        client,
+        transaction_id,
+        unrestored,
+      );
       return { ...dry_run, prices };
     },
     begin: async (changed) =>
@@ -80,21 +84,21 @@ function undoOfUpload(client: Client, transaction_id: string): Undoing {
   };
 }
 
-/** The most products whose prices the preview of an undo lists. */
-const PRODUCTS_LOOKED_UP = 5;
+/** The maximum number of products whose price changes the preview lists. */
+const PRICED_PRODUCTS_LIMIT = 5;
 
-/** The price changes by an undo of an upload, except those of some SKUs. */
-async function pricesAfter(
+/** The price changes that the undo of an upload would make, as texts. */
+async function priceChangesOfUndo(
   client: Client,
   transaction_id: string,
-  without: ReadonlySet<string | undefined>,
+  excluded: ReadonlySet<string | undefined>,
 ): Promise<string[]> {
   const found: string[] = [];
-  let looked = 0;
+  let examined = 0;
   for await (const one of client.uploads.results({ transaction_id })) {
     const { id, sku, result } = one;
-    if (result !== "updated" || id === undefined || without.has(sku)) continue;
-    if (looked++ === PRODUCTS_LOOKED_UP) break;
+    if (result !== "updated" || id === undefined || excluded.has(sku)) continue;
+    if (examined++ === PRICED_PRODUCTS_LIMIT) break;
     const change = await fetchUploadPriceChange(client, id, transaction_id);
     if (change === null) continue;
     const [former, present] = pricesOfChange(change);
@@ -103,7 +107,7 @@ async function pricesAfter(
   return found;
 }
 
-function undoOfImport(client: Client, import_id: string): Undoing {
+function undoOfImport(client: Client, import_id: string): UndoRequests {
   const undo = async (more: { changed?: "keep"; dry_run?: boolean }) =>
     (await client.imports.undo({ import_id, ...more })).import_id;
   return {
@@ -118,9 +122,9 @@ function undoOfImport(client: Client, import_id: string): Undoing {
   };
 }
 
-function Undo({ what, undoing, onBegun }: {
-  what: string;
-  undoing: Undoing;
+function Undo({ kind, undoing, onBegun }: {
+  kind: string;
+  undoing: UndoRequests;
   onBegun: (id: string) => void;
 }) {
   const { busy, error, run } = useAction();
@@ -136,7 +140,7 @@ function Undo({ what, undoing, onBegun }: {
               onClick={() =>
                 run(async () => setPreview(await undoing.preview()))}
             >
-              {busy ? "Checking…" : `Undo this ${what}…`}
+              {busy ? "Checking…" : `Undo this ${kind}…`}
             </button>
           </p>
         )
@@ -161,11 +165,11 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
   onCancel: () => void;
 }) {
   const { products, details: problems = [], more = 0, prices } = preview;
-  const isFree = problems.length === 0;
-  const left = problems.length + more;
-  const effect = effectOf(products, isFree);
+  const isComplete = problems.length === 0;
+  const conflictCount = problems.length + more;
+  const effect = describeUndo(products, isComplete);
   return (
-    <section class={isFree ? "note" : "note warn"} aria-label="Undo">
+    <section class={isComplete ? "note" : "note warn"} aria-label="Undo">
       <p>{effect ?? "Nothing would change."}</p>
       {prices !== undefined && prices.length > 0 && (
         <ul>
@@ -173,16 +177,18 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
           {products.updated > prices.length && <li>…</li>}
         </ul>
       )}
-      {!isFree && (
+      {!isComplete && (
         <>
           <p>These have changed since, so they stay as they are:</p>
           <ul>
-            {problems.slice(0, SHOWN).map(({ sku, message }, i) => (
+            {problems.slice(0, PROBLEMS_SHOWN).map(({ sku, message }, i) => (
               <li key={i}>
                 <span class="mono">{sku}</span>: {message}
               </li>
             ))}
-            {left > SHOWN && <li>and {left - SHOWN} more</li>}
+            {conflictCount > PROBLEMS_SHOWN && (
+              <li>and {conflictCount - PROBLEMS_SHOWN} more</li>
+            )}
           </ul>
         </>
       )}
@@ -192,9 +198,9 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
             type="button"
             class="danger"
             disabled={busy}
-            onClick={() => onUndo(isFree ? undefined : "keep")}
+            onClick={() => onUndo(isComplete ? undefined : "keep")}
           >
-            {isFree ? "Undo" : "Undo the rest"}
+            {isComplete ? "Undo" : "Undo the rest"}
           </button>
         )}
         <button type="button" onClick={onCancel}>Cancel</button>
@@ -204,17 +210,17 @@ function PreviewNote({ preview, busy, onUndo, onCancel }: {
 }
 
 /** The effect of an undo as a sentence; null if it would change nothing. */
-function effectOf(
+function describeUndo(
   { created, updated, deleted = 0 }: ProductCounts,
-  isFree: boolean,
+  isComplete: boolean,
 ): string | null {
-  const done = [
+  const phrases = [
     updated > 0 &&
     `${plural(updated, "product")} would be restored${
-      isFree ? "" : ", except what changed since"
+      isComplete ? "" : ", except what changed since"
     }`,
     deleted > 0 && `${plural(deleted, "product")} would be deleted`,
     created > 0 && `${plural(created, "product")} would be created again`,
   ].filter(Boolean);
-  return done.length === 0 ? null : `${done.join(", ")}.`;
+  return phrases.length === 0 ? null : `${phrases.join(", ")}.`;
 }

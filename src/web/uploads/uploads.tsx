@@ -1,4 +1,4 @@
-/** Recent uploads and imports, refused ones included, the newest first. */
+/** The history: uploads, imports and refused uploads, the newest first. */
 import { useEffect } from "preact/hooks";
 import { UnlessReadOnly } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
@@ -16,7 +16,7 @@ import { formatCount } from "../lib/format.ts";
 import { ListFoot, type LoadedRows, useRows } from "../ui/paging.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import { Reasons } from "./refusals.tsx";
+import { RefusalReasons } from "./refusals.tsx";
 
 /** How often the list is reloaded while an upload is in progress. */
 const REFRESH_MS = 3_000;
@@ -28,8 +28,8 @@ type Entry =
   | { watched: WatchedUpload; at: string }
   | { refusal: Refusal; at: string };
 
-/** A column of counts; only accepted uploads have them. */
-function figures(
+/** A column of counts; the cells of refused uploads are empty. */
+function countColumn(
   label: string,
   read: (watched: WatchedUpload) => number,
 ): Column<Entry> {
@@ -41,7 +41,7 @@ function figures(
   };
 }
 
-function LinkTo({ watched }: { watched: WatchedUpload }) {
+function UploadLink({ watched }: { watched: WatchedUpload }) {
   const { view, id } = uploadView(watched);
   return <a href={linkTo(view, id)}>{uploadTitle(watched)}</a>;
 }
@@ -52,8 +52,8 @@ const COLUMNS: readonly Column<Entry>[] = [
     classes: "break",
     cell: (entry) =>
       "watched" in entry
-        ? <LinkTo watched={entry.watched} />
-        : nameOfRefused(entry.refusal),
+        ? <UploadLink watched={entry.watched} />
+        : refusalTitle(entry.refusal),
   },
   { label: "When", cell: ({ at }) => <LocalTime iso={at} /> },
   {
@@ -72,43 +72,43 @@ const COLUMNS: readonly Column<Entry>[] = [
               state="refused"
               label={entry.refusal.dry_run ? "check refused" : undefined}
             />{" "}
-            <Reasons refusal={entry.refusal} />
+            <RefusalReasons refusal={entry.refusal} />
           </>
         ),
   },
-  figures("Products", ({ products }) => products.total),
-  figures("New", ({ products }) => products.created),
-  figures("Changed", ({ products }) => products.updated),
-  figures("Images", ({ images }) => images.total),
+  countColumn("Products", ({ products }) => products.total),
+  countColumn("New", ({ products }) => products.created),
+  countColumn("Changed", ({ products }) => products.updated),
+  countColumn("Images", ({ images }) => images.total),
   {
-    ...figures("Failed", ({ images }) => images.failed),
+    ...countColumn("Failed", ({ images }) => images.failed),
     classes: (entry) =>
       "watched" in entry && entry.watched.images.failed > 0 ? "bad" : "",
   },
 ];
 
-/** The endpoints whose requests are in the history. */
-const UPLOADS: readonly string[] = [
+/** The endpoints whose refusals are in the history. */
+const UPLOAD_ROUTES: readonly string[] = [
   "POST /seller_api/bulk_products",
   "POST /seller_api/bulk_attributes",
   "POST /seller_api/imports",
 ];
 
-function isUpload({ route }: Refusal): boolean {
-  return UPLOADS.includes(route);
+function isUploadRefusal({ route }: Refusal): boolean {
+  return UPLOAD_ROUTES.includes(route);
 }
 
 /** The name of a refused request; a dry run is called a check. */
-function nameOfRefused({ name, dry_run }: Refusal): string {
+function refusalTitle({ name, dry_run }: Refusal): string {
   if (dry_run) return name === undefined ? "Check" : `Check of ${name}`;
   return name ?? "Refused at once";
 }
 
 /**
- * All entries by time, newest first. If a list is not fully loaded, entries
- * older than its last loaded one are left out, because others are missing.
+ * Merges all entries, the newest first. If a list has more pages, entries older
+ * than its last loaded row are left out, because rows between them are missing.
  */
-function mergedByTime(
+function mergeByTime(
   lists: readonly LoadedRows<WatchedUpload>[],
   refusals: readonly Refusal[],
 ): Entry[] {
@@ -137,10 +137,10 @@ export function UploadsView({ client }: { client: Client }) {
   }, [client]);
   const refusals = useLoaded(async (signal) => {
     const { refusals } = await client.refusals.list({ limit: 100 }, { signal });
-    return refusals.filter(isUpload);
+    return refusals.filter(isUploadRefusal);
   }, [client]);
   const lists = [imports, uploads];
-  const list = mergedPages(lists);
+  const list = mergeLists(lists);
   const reload = () => {
     list.reload();
     refusals.reload();
@@ -151,7 +151,7 @@ export function UploadsView({ client }: { client: Client }) {
   }, [isRunning]);
   const entries = list.rows === null
     ? []
-    : mergedByTime(lists, refusals.data ?? []);
+    : mergeByTime(lists, refusals.data ?? []);
   return (
     <>
       <div class="bar">
@@ -187,16 +187,18 @@ export function UploadsView({ client }: { client: Client }) {
   );
 }
 
-/** Several lists as one. */
-function mergedPages<T>(lists: readonly LoadedRows<T>[]): LoadedRows<T> {
+/** Combines several lists into one. */
+function mergeLists<T>(lists: readonly LoadedRows<T>[]): LoadedRows<T> {
   const isLoaded = lists.every(({ rows }) => rows !== null);
-  const further = lists.flatMap(({ more }) => more ?? []);
+  const loadMore = lists.flatMap(({ more }) => more ?? []);
   const rows = lists.flatMap(({ rows }) => rows ?? []);
   return {
     rows: isLoaded ? rows : null,
     busy: lists.some(({ busy }) => busy),
     error: lists.find(({ error }) => error !== null)?.error ?? null,
-    more: further.length === 0 ? null : () => further.forEach((more) => more()),
+    more: loadMore.length === 0
+      ? null
+      : () => loadMore.forEach((more) => more()),
     reload: () => lists.forEach(({ reload }) => reload()),
   };
 }

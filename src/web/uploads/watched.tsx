@@ -1,6 +1,4 @@
-/**
- * The progress of an upload or an import, and shared parts of their results.
- */
+/** Components that the views of uploads and of imports share. */
 import { useEffect, useState } from "preact/hooks";
 import { UnlessReadOnly } from "../ui/changing.tsx";
 import {
@@ -31,68 +29,74 @@ import {
 } from "../ui/components.tsx";
 import { formatCount, formatDuration, plural } from "../lib/format.ts";
 import { linkTo, viewedSeller } from "../state/route.ts";
-import { Speed } from "./speed.ts";
+import { CounterSpeed } from "./speed.ts";
 import type { Column } from "../ui/table.tsx";
 import { ProductTitle } from "../ui/thumbnails.tsx";
 import { UploadPriceChange } from "../products/price_history.tsx";
 import { ProblemList, type RowOf } from "../ui/problem_list.tsx";
 
-/** The latest state of an upload or import in progress. */
-export interface WatchedState<T> {
+/** The latest state of an upload or import that the page follows. */
+export interface UploadProgress<T> {
   watched: T | null;
   perSecond: number | null;
   connected: boolean;
   error: Error | null;
 }
 
-const BEGUN: WatchedState<never> = {
+const INITIAL_PROGRESS: UploadProgress<never> = {
   watched: null,
   perSecond: null,
   connected: true,
   error: null,
 };
 
-/** Follows an upload until it is final; starts again when `turn` changes. */
-export function useLive<T extends WatchedUpload>(
+/** Follows an upload until it is final; starts again if `restarts` changes. */
+export function useUploadProgress<T extends WatchedUpload>(
   client: Client,
   which: WatchedUploadId,
-  turn: number,
-): WatchedState<T> {
-  const [live, setLive] = useState<WatchedState<T>>(BEGUN);
+  restarts: number,
+): UploadProgress<T> {
+  const [progressState, setProgressState] = useState<UploadProgress<T>>(
+    INITIAL_PROGRESS,
+  );
   const key = JSON.stringify(which);
   useEffect(() => {
-    const gone = new AbortController();
-    const isViewed = viewedSeller() !== null;
-    let isOver = true;
-    setLive(BEGUN);
+    const controller = new AbortController();
+    const isOperator = viewedSeller() !== null;
+    let isFinished = true;
+    setProgressState(INITIAL_PROGRESS);
     stopFollowing();
-    const onRetry = () => setLive((last) => ({ ...last, connected: false }));
-    const options = { signal: gone.signal, retryFor: Infinity, onRetry };
+    const onRetry = () =>
+      setProgressState((previous) => ({ ...previous, connected: false }));
+    const options = { signal: controller.signal, retryFor: Infinity, onRetry };
     const watch = async () => {
-      const speed = new Speed();
+      const speed = new CounterSpeed();
       for await (const watched of followUpload(client, which, options)) {
-        isOver = watched.finished_at !== null;
+        isFinished = watched.finished_at !== null;
         reportProgress(watched);
         const { total, pending } = watched.images;
         speed.add(total - pending);
         const { perSecond } = speed;
-        const live = { perSecond, connected: true, error: null };
-        setLive({ watched: watched as T, ...live });
+        const rest = { perSecond, connected: true, error: null };
+        setProgressState({ watched: watched as T, ...rest });
       }
     };
     watch().catch((error) => {
-      if (!gone.signal.aborted) setLive((last) => ({ ...last, error }));
+      if (!controller.signal.aborted) {
+        setProgressState((previous) => ({ ...previous, error }));
+      }
     });
     return () => {
-      gone.abort();
-      // Not for an operator: the notice links to the user's own views.
-      if (!isOver && !isViewed) followInBackground(client, which);
+      controller.abort();
+      // An operator gets no notice, because its link would open the operator's
+      // views.
+      if (!isFinished && !isOperator) followInBackground(client, which);
     };
-  }, [client, key, turn]);
-  return live;
+  }, [client, key, restarts]);
+  return progressState;
 }
 
-/** The progress of an upload in figures. */
+/** Shows the progress of an upload in figures. */
 export function Progress({ watched, perSecond, connected }: {
   watched: WatchedUpload;
   perSecond: number | null;
@@ -117,7 +121,7 @@ export function Progress({ watched, perSecond, connected }: {
         <Figure
           label="products"
           value={formatCount(products.total)}
-          note={changes(watched)}
+          note={describeProducts(watched)}
         />
         <Figure label="images" value={formatCount(images.total)} />
         <Figure
@@ -168,20 +172,21 @@ export function Progress({ watched, perSecond, connected }: {
 
 /** A button that asks the browser for permission to show notices. */
 function NoticeButton() {
-  const [may, setMay] = useState(notificationPermission);
-  if (may !== "default") return null;
+  const [permission, setPermission] = useState(notificationPermission);
+  if (permission !== "default") return null;
   return (
     <button
       type="button"
       class="small"
-      onClick={async () => setMay(await Notification.requestPermission())}
+      onClick={async () =>
+        setPermission(await Notification.requestPermission())}
     >
       Tell me when it is done
     </button>
   );
 }
 
-function changes({ products }: WatchedUpload): string {
+function describeProducts({ products }: WatchedUpload): string {
   const { created, updated, unchanged, deleted = 0, refused = 0 } = products;
   return [
     created > 0 && `${formatCount(created)} new`,
@@ -207,24 +212,24 @@ function timeLeft(images: ImageCounts, perSecond: number | null): string {
   return perSecond === null ? "–" : formatDuration(images.pending / perSecond);
 }
 
-/** A text for screen readers; it changes only at each quarter. */
+/** A text for screen readers, which changes only after each quarter. */
 function announcement(watched: WatchedUpload): string {
   return watched.finished_at === null
     ? `${Math.floor(watched.progress / 25) * 25} percent done.`
     : describeOutcome(watched);
 }
 
-function Failures({ images }: { images: readonly UnsettledImage[] }) {
+function FailedImages({ images }: { images: readonly UnsettledImage[] }) {
   const failed = images.filter(({ status }) => status === "failed");
   if (failed.length === 0) return null;
   return (
     <ul>
-      {failed.map((image) => <Failure key={image.url} image={image} />)}
+      {failed.map((image) => <FailedImage key={image.url} image={image} />)}
     </ul>
   );
 }
 
-function Failure({ image }: { image: UnsettledImage }) {
+function FailedImage({ image }: { image: UnsettledImage }) {
   const { url, message, attempts } = image;
   return (
     <li class="failure">
@@ -234,7 +239,7 @@ function Failure({ image }: { image: UnsettledImage }) {
   );
 }
 
-/** Offers to download failed images again. */
+/** A note that offers to download failed images again. */
 export function RetryBar({ client, watched, onRetried }: {
   client: Client;
   watched: WatchedUpload;
@@ -276,7 +281,7 @@ export function RetryBar({ client, watched, onRetried }: {
 /** The columns of the results: SKU, result, product. */
 export function resultColumns(
   client: Client,
-  settled: string | null,
+  reloadKey: string | null,
   { rowOf, transaction }: { rowOf?: RowOf; transaction?: string },
 ): readonly Column<Result | ImportResult>[] {
   return [
@@ -295,7 +300,7 @@ export function resultColumns(
       cell: ({ id, result, image, details, more }) => (
         <div class="pictured">
           {id !== undefined && result !== "deleted" && (
-            <ProductTitle client={client} id={id} settled={settled} />
+            <ProductTitle client={client} id={id} reloadKey={reloadKey} />
           )}
           {result === "updated" && transaction !== undefined && (
             <UploadPriceChange
@@ -304,7 +309,7 @@ export function resultColumns(
               transaction={transaction}
             />
           )}
-          <Failures images={image} />
+          <FailedImages images={image} />
           {details && (
             <ProblemList details={details} more={more} rowOf={rowOf} />
           )}

@@ -6,7 +6,7 @@ const TYPES: Readonly<Record<WebhookFormat, string>> = {
 };
 
 /** The request of a delivery as a shell command. */
-export function asCurl(
+export function curlCommand(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,

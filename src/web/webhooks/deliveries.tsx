@@ -1,4 +1,4 @@
-/** The deliveries of one webhook with their attempts. */
+/** The view of one webhook's deliveries and their attempts. */
 import { useEffect, useState } from "preact/hooks";
 import { UnlessReadOnly } from "../ui/changing.tsx";
 import { every } from "../lib/browser.ts";
@@ -19,15 +19,15 @@ import {
   useAction,
 } from "../ui/components.tsx";
 import { formatDuration, plural } from "../lib/format.ts";
-import { Payload } from "./payload.tsx";
+import { DeliveryPayload } from "./payload.tsx";
 import { linkTo } from "../state/route.ts";
 import { type Column, Table } from "../ui/table.tsx";
 
 /** How often the list is reloaded while a delivery is in progress. */
 const REFRESH_MS = 2_000;
-const UNDER_WAY: readonly string[] = ["pending", "sending"];
-/** The list keeps reloading if the next attempt is due within these seconds. */
-const SOON_S = 60;
+const IN_PROGRESS_STATES: readonly string[] = ["pending", "sending"];
+/** The list is reloaded again if an attempt is due within these seconds. */
+const SOON_SECONDS = 60;
 /** States in which a delivery can be replayed. */
 const REPLAYABLE: readonly string[] = [
   "pending",
@@ -46,10 +46,10 @@ export function DeliveriesView({ client, trigger }: {
       .deliveries.list({ trigger, after }, { signal });
     return { rows, next };
   }, [client, trigger]);
-  const underWay = list.rows?.some(isUnderWay);
+  const changesSoon = list.rows?.some(willChangeSoon);
   useEffect(() => {
-    if (underWay) return every(REFRESH_MS, list.reload);
-  }, [underWay, trigger]);
+    if (changesSoon) return every(REFRESH_MS, list.reload);
+  }, [changesSoon, trigger]);
   return (
     <>
       <p>
@@ -89,9 +89,11 @@ export function DeliveriesView({ client, trigger }: {
   );
 }
 
-function isUnderWay({ state, next_attempt_at: next }: LoggedDelivery): boolean {
-  return UNDER_WAY.includes(state) ||
-    (next !== null && secondsUntil(next) < SOON_S);
+function willChangeSoon(
+  { state, next_attempt_at: next }: LoggedDelivery,
+): boolean {
+  return IN_PROGRESS_STATES.includes(state) ||
+    (next !== null && secondsUntil(next) < SOON_SECONDS);
 }
 
 /** A form that replays the events that a webhook has missed since a time. */
@@ -102,7 +104,7 @@ function RecoverForm({ client, trigger, onRecovered }: {
 }) {
   const [since, setSince] = useState("");
   const [until, setUntil] = useState("");
-  const [done, setDone] = useState("");
+  const [outcome, setOutcome] = useState("");
   const { busy, error, run } = useAction();
   const recover = async () => {
     const { recovery: { queued, held = 0 } } = await client.webhooks.recover({
@@ -110,11 +112,11 @@ function RecoverForm({ client, trigger, onRecovered }: {
       since: new Date(since).toISOString(),
       until: until === "" ? undefined : new Date(until).toISOString(),
     });
-    const what = plural(queued, "delivery", "deliveries");
-    setDone(
+    const deliveries = plural(queued, "delivery", "deliveries");
+    setOutcome(
       held === 0
-        ? `${what} queued.`
-        : `${what} on hold until you register the webhook again.`,
+        ? `${deliveries} queued.`
+        : `${deliveries} on hold until you register the webhook again.`,
     );
     onRecovered();
   };
@@ -125,8 +127,8 @@ function RecoverForm({ client, trigger, onRecovered }: {
     >
       <h2>Recover missed events</h2>
       <p class="quiet">
-        Sends again the deliveries that were given up or cancelled, and the
-        events from a time without a webhook.
+        This sends deliveries that were given up or cancelled again, and events
+        of times when no webhook was registered.
       </p>
       <div class="row">
         <span class="field">
@@ -149,7 +151,7 @@ function RecoverForm({ client, trigger, onRecovered }: {
           />
         </span>
         <button type="submit" disabled={busy}>Recover</button>
-        <span role="status">{done}</span>
+        <span role="status">{outcome}</span>
       </div>
       {error && <ErrorNote error={error} />}
     </Form>
@@ -176,7 +178,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
         <span class="grow" />
         {next_attempt_at && (
           <span class="quiet">
-            {nextAttempt(next_attempt_at)}
+            {describeNextAttempt(next_attempt_at)}
           </span>
         )}
         {REPLAYABLE.includes(state) && (
@@ -194,8 +196,8 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
         )}
       </div>
       {error && <ErrorNote error={error} />}
-      <Attempts delivery={delivery} />
-      <Payload client={client} trigger={trigger} delivery={delivery} />
+      <AttemptTable delivery={delivery} />
+      <DeliveryPayload client={client} trigger={trigger} delivery={delivery} />
       <details class="facts">
         <summary>For a problem report</summary>
         <DeliveryIds delivery={delivery} />
@@ -204,7 +206,7 @@ function DeliveryCard({ client, trigger, delivery, onReplayed }: {
   );
 }
 
-/** The ids of a delivery, for a report to the operator. */
+/** The ids of a delivery, for a problem report. */
 export function DeliveryIds(
   { delivery: { id, event_id } }: { delivery: LoggedDelivery },
 ) {
@@ -216,33 +218,33 @@ export function DeliveryIds(
   );
 }
 
-export function Attempts(
+export function AttemptTable(
   { delivery: { id, attempts } }: { delivery: LoggedDelivery },
 ) {
   if (attempts.length === 0) return null;
   return (
     <Table
-      label={`Attempts of delivery ${id}`}
-      columns={COLUMNS}
+      label={`AttemptTable of delivery ${id}`}
+      columns={ATTEMPT_COLUMNS}
       rows={attempts}
       keyOf={({ number }) => number}
     />
   );
 }
 
-export function nextAttempt(at: string): string {
+export function describeNextAttempt(at: string): string {
   const seconds = secondsUntil(at);
   return seconds < 1
     ? "the next attempt is due"
     : `next attempt in ${formatDuration(seconds)}`;
 }
 
-/** The status of the response, or the reason why there was none. */
+/** The status of the response, or the reason why there was no response. */
 export function attemptOutcome({ status, error }: Attempt): string {
   return [status, error].filter(Boolean).join(" ");
 }
 
-const COLUMNS: readonly Column<Attempt>[] = [
+const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { label: "Attempt", right: true, cell: ({ number }) => number },
   {
     label: "Started",

@@ -1,4 +1,4 @@
-/** Events, which hold the payloads of deliveries. */
+/** Loads events, whose texts are the payloads of deliveries. */
 import type {
   Client,
   DeliveredEvent,
@@ -11,8 +11,8 @@ import { indented } from "../lib/markup.ts";
 export type WebhookFormat = NonNullable<Webhook["format"]>;
 
 /**
- * The event of a delivery; null if the feed of events does not have it: test
- * events are never in the feed, and old ones have been deleted.
+ * The text of a delivery's event; null if the event is not stored, because it is
+ * a test event or has been deleted by retention.
  */
 export async function loadEvent(
   client: Client,
@@ -41,8 +41,8 @@ export function testEventBody(
     : eventXml({ id, trigger, created_at, test: true, data: "" });
 }
 
-/** When the marketplace sends a trigger, and an event of it. */
-export interface TriggerMeaning {
+/** When the marketplace sends a trigger's events, and an example of an event. */
+export interface TriggerDescription {
   about: string;
   event: string;
 }
@@ -52,8 +52,8 @@ const SAMPLE = {
   created_at: "2026-11-20T08:00:00.000Z",
 };
 
-/** The meanings of all triggers, with examples in both formats. */
-export async function loadMeanings(client: Client, signal: AbortSignal) {
+/** Loads the descriptions and examples of all triggers, in both formats. */
+export async function loadTriggers(client: Client, signal: AbortSignal) {
   const [{ triggers }, xml] = await Promise.all([
     client.triggers.list({ signal }),
     client.xml.triggers.list({ signal }),
@@ -61,12 +61,12 @@ export async function loadMeanings(client: Client, signal: AbortSignal) {
   return { triggers, xml };
 }
 
-/** What a trigger means in this marketplace, with an event in a format. */
-export function meaningIn(
-  { triggers, xml }: Awaited<ReturnType<typeof loadMeanings>>,
+/** The description of a trigger, with an example event in a format. */
+export function describeTrigger(
+  { triggers, xml }: Awaited<ReturnType<typeof loadTriggers>>,
   trigger: Trigger,
   format: WebhookFormat,
-): TriggerMeaning {
+): TriggerDescription {
   const { about, example } = triggers.find(({ name }) => name === trigger)!;
   const event = format === "json"
     ? JSON.stringify({ ...SAMPLE, trigger, data: example }, null, 2)
@@ -78,7 +78,7 @@ export function meaningIn(
   return { about, event };
 }
 
-/** The example of a trigger in the list of all, as the operator sent it. */
+/** The example of a trigger in the list of all triggers, as XML. */
 function exampleIn(list: string, trigger: Trigger): string {
   const begin = list.indexOf(`<trigger><name>${trigger}</name>`);
   const next = list.indexOf("<trigger><name>", begin + 1);

@@ -1,4 +1,4 @@
-/** The request of a delivery: its body, its signature, and a curl command. */
+/** The request of a delivery: the body, a signature and a curl command. */
 import { useState } from "preact/hooks";
 import {
   type Client,
@@ -6,7 +6,7 @@ import {
   signWebhook,
   type Trigger,
 } from "../../client/mod.ts";
-import { asCurl } from "./curl.ts";
+import { curlCommand } from "./curl.ts";
 import { loadEvent, testEventBody, type WebhookFormat } from "./events.ts";
 import {
   ErrorNote,
@@ -17,7 +17,7 @@ import {
 } from "../ui/components.tsx";
 
 /** A toggle that shows the payload of a delivery. */
-export function Payload({ client, trigger, delivery }: {
+export function DeliveryPayload({ client, trigger, delivery }: {
   client: Client;
   trigger: Trigger;
   delivery: LoggedDelivery;
@@ -62,8 +62,8 @@ function OpenedPayload({ client, trigger, delivery }: {
             {isTest && (
               <p>
                 <span class="state plain">test</span>{" "}
-                This event is not stored: it is a test event, or it was too old
-                to keep.
+                This event is not stored: it is a test event, or it was deleted
+                because of its age.
               </p>
             )}
             <pre class="source code" tabIndex={0}>{body}</pre>
@@ -85,7 +85,10 @@ async function formatOf(
   return webhook.find((one) => one.trigger === trigger)?.format ?? "xml";
 }
 
-/** Signs the body with a secret that the seller types: the page has none. */
+/**
+ * Signs the body with a secret that the seller types, because the page does not
+ * know the secret.
+ */
 function Signature({ delivery, body, format }: {
   delivery: LoggedDelivery;
   body: string;
@@ -102,7 +105,7 @@ function Signature({ delivery, body, format }: {
     const seconds = Math.floor(startedAt / 1_000);
     setHeaders(await signWebhook(secret, event_id, seconds, body));
   };
-  const curl = asCurl(
+  const curl = curlCommand(
     last?.url ?? "https://…",
     { "webhook-id": event_id, ...headers },
     body,

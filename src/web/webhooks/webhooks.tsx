@@ -1,4 +1,4 @@
-/** The seller's webhooks: add, test and remove them, and see their state. */
+/** The view of a seller's webhooks, with actions that change and test them. */
 import { useState } from "preact/hooks";
 import { UnlessReadOnly } from "../ui/changing.tsx";
 import type { Client, Trigger, Webhook } from "../../client/mod.ts";
@@ -17,7 +17,7 @@ import {
   useLoaded,
   WhenLoaded,
 } from "../ui/components.tsx";
-import { loadMeanings, meaningIn, type WebhookFormat } from "./events.ts";
+import { describeTrigger, loadTriggers, type WebhookFormat } from "./events.ts";
 import { goTo, linkTo } from "../state/route.ts";
 import { Table } from "../ui/table.tsx";
 
@@ -26,28 +26,28 @@ export function WebhooksView({ client }: { client: Client }) {
     async (signal) => (await client.webhooks.list({ signal })).webhook,
     [client],
   );
-  const [done, setDone] = useState("");
-  const changed = (what: string) => {
-    setDone(what);
+  const [announcement, setAnnouncement] = useState("");
+  const announceChange = (text: string) => {
+    setAnnouncement(text);
     loaded.reload();
   };
   return (
     <>
       <Title>Webhooks</Title>
-      <Announcer text={done} />
+      <Announcer text={announcement} />
       <WhenLoaded loaded={loaded}>
         {(webhooks) => (
           <>
             <WebhookTable
               client={client}
               webhooks={webhooks}
-              onChanged={changed}
+              onChanged={announceChange}
             />
             <UnlessReadOnly>
               <WebhookForm
                 client={client}
-                taken={webhooks.map(({ trigger }) => trigger)}
-                onChanged={changed}
+                usedTriggers={webhooks.map(({ trigger }) => trigger)}
+                onChanged={announceChange}
               />
             </UnlessReadOnly>
           </>
@@ -57,19 +57,19 @@ export function WebhooksView({ client }: { client: Client }) {
   );
 }
 
-interface Given {
+interface WebhookProps {
   client: Client;
-  onChanged: (what: string) => void;
+  onChanged: (text: string) => void;
 }
 
-function WebhookTable({ client, webhooks, onChanged }: Given & {
+function WebhookTable({ client, webhooks, onChanged }: WebhookProps & {
   webhooks: readonly Webhook[];
 }) {
   if (webhooks.length === 0) {
     return (
       <p class="quiet">
-        There are no webhooks yet. With a webhook, the marketplace sends a
-        request to your address when something happens.
+        There are no webhooks yet. With a webhook, the marketplace sends each
+        event of a trigger to your address.
       </p>
     );
   }
@@ -129,7 +129,7 @@ function WebhookState({ webhook }: { webhook: Webhook }) {
   );
 }
 
-function WebhookActions({ client, webhook, onChanged }: Given & {
+function WebhookActions({ client, webhook, onChanged }: WebhookProps & {
   webhook: Webhook;
 }) {
   const { trigger } = webhook;
@@ -183,8 +183,8 @@ function WebhookActions({ client, webhook, onChanged }: Given & {
   );
 }
 
-function WebhookForm({ client, taken, onChanged }: Given & {
-  taken: readonly string[];
+function WebhookForm({ client, usedTriggers, onChanged }: WebhookProps & {
+  usedTriggers: readonly string[];
 }) {
   const [trigger, setTrigger] = useState<Trigger>(TRIGGERS[0]);
   const [url, setUrl] = useState("");
@@ -243,12 +243,12 @@ function WebhookForm({ client, taken, onChanged }: Given & {
           </select>
         </span>
         <button type="submit" class="main" disabled={busy}>
-          {taken.includes(trigger) ? "Replace" : "Register"}
+          {usedTriggers.includes(trigger) ? "Replace" : "Register"}
         </button>
       </div>
-      {taken.includes(trigger) && (
+      {usedTriggers.includes(trigger) && (
         <p class="quiet">
-          {trigger} has a webhook already; it would be replaced.
+          {trigger} has a webhook already. “Replace” replaces it.
         </p>
       )}
       <details
@@ -257,7 +257,7 @@ function WebhookForm({ client, taken, onChanged }: Given & {
       >
         <summary>What {trigger} sends</summary>
         {isOpen && (
-          <Meaning
+          <TriggerMeaning
             client={client}
             trigger={trigger}
             format={format}
@@ -274,19 +274,23 @@ function WebhookForm({ client, taken, onChanged }: Given & {
   );
 }
 
-function Meaning({ client, trigger, format }: {
+function TriggerMeaning({ client, trigger, format }: {
   client: Client;
   trigger: Trigger;
   format: WebhookFormat;
 }) {
   const loaded = useLoaded(
-    (signal) => loadMeanings(client, signal),
+    (signal) => loadTriggers(client, signal),
     [client],
   );
   return (
     <WhenLoaded loaded={loaded}>
-      {(meanings) => {
-        const { about, event } = meaningIn(meanings, trigger, format);
+      {(loadedTriggers) => {
+        const { about, event } = describeTrigger(
+          loadedTriggers,
+          trigger,
+          format,
+        );
         return (
           <>
             <p class="break">{about}</p>
