@@ -1,7 +1,7 @@
 /** Which product a picture shows, by the names of its file and folders. */
 import { assert, assertEquals } from "@std/assert";
 import {
-  comparePlaces,
+  comparePositions,
   otherSpellings,
   skuCandidates,
   SkuIndex,
@@ -119,7 +119,7 @@ for (const [path, ...skus] of NAMES) {
 function sorted(...names: string[]): string[] {
   const index = new SkuIndex(["M", "M-77"]);
   return names.map((path) => ({ path, ...index.match(path) }))
-    .sort(comparePlaces).map(({ path }) => path);
+    .sort(comparePositions).map(({ path }) => path);
 }
 
 for (

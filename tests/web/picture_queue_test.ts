@@ -2,16 +2,16 @@
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import {
   applyEvent,
-  AT_ONCE,
-  countsOf,
-  isQueueSettled,
+  CONCURRENT_PICTURES,
+  countByState,
+  isQueueFinished,
   newQueue,
   nextInQueue,
   type Queue,
   type QueueEvent,
 } from "../../src/web/pictures/queue.ts";
 import { ApiError, ConnectionError } from "../../src/client/mod.ts";
-import { eventOf } from "../../src/web/pictures/sending.ts";
+import { eventOfFailure } from "../../src/web/pictures/sending.ts";
 import { Random } from "../support/random.ts";
 
 function after(queue: Queue, ...events: QueueEvent[]): Queue {
@@ -41,7 +41,7 @@ Deno.test("nothing begins before the start and after a stop", () => {
 Deno.test("sent pictures are not sent again after a stop", () => {
   const queue = newQueue(["a", "b"], new Map([["a", "ua"]]));
   assertEquals(nextInQueue(after(queue, started), 0).keys, ["b"]);
-  assertEquals(countsOf(queue), { sent: 1, refused: 0, left: 1 });
+  assertEquals(countByState(queue), { sent: 1, refused: 0, left: 1 });
 });
 
 Deno.test("a failure waits as long as the service says, or longer each time", () => {
@@ -97,7 +97,7 @@ Deno.test("a refused picture does not stop the others; a lost key does", () => {
   const error = new Error("revoked");
   const ended = after(queue, begun("b"), { name: "ended", key: "b", error });
   assertEquals([ended.isRunning, ended.failure], [false, error]);
-  assertEquals(countsOf(ended), { sent: 0, refused: 1, left: 2 });
+  assertEquals(countByState(ended), { sent: 0, refused: 1, left: 2 });
 });
 
 Deno.test("any history ends with every picture sent or refused, two at once", () => {
@@ -114,7 +114,7 @@ Deno.test("any history ends with every picture sent or refused, two at once", ()
         onTheirWay.delete(event.key);
       }
     };
-    for (let step = 0; !isQueueSettled(queue); step++) {
+    for (let step = 0; !isQueueFinished(queue); step++) {
       assert(step < 2_000, `seed ${seed} does not end`);
       if (!queue.isRunning && onTheirWay.size === 0) apply(started);
       const { keys, wakeAt } = nextInQueue(queue, now);
@@ -122,7 +122,7 @@ Deno.test("any history ends with every picture sent or refused, two at once", ()
         onTheirWay.add(key);
         apply(begun(key));
       }
-      assertLessOrEqual(onTheirWay.size, AT_ONCE);
+      assertLessOrEqual(onTheirWay.size, CONCURRENT_PICTURES);
       const [key] = [...onTheirWay].slice(random.below(onTheirWay.size || 1));
       if (key === undefined) {
         if (wakeAt !== null) now = wakeAt;
@@ -147,7 +147,7 @@ Deno.test("any history ends with every picture sent or refused, two at once", ()
     }
     assertEquals(queue.isRunning, false);
     assert([...urls.values()].every((times) => times === 1), `seed ${seed}`);
-    const { sent: done, refused, left } = countsOf(queue);
+    const { sent: done, refused, left } = countByState(queue);
     assertEquals([done + refused, left], [keys.length, 0]);
   }
 });
@@ -184,7 +184,7 @@ for (
     ? error.details[0]?.code ?? error.code
     : error.name;
   Deno.test(`a picture that ends with ${code} is ${name}`, () => {
-    const event = eventOf("a", error, new AbortController().signal);
+    const event = eventOfFailure("a", error, new AbortController().signal);
     assertEquals(event.name, name);
     if (event.name === "refused") assertEquals<unknown>(event.isTooLarge, more);
     if (event.name === "failed") assertEquals<unknown>(event.wait, more);
@@ -194,6 +194,9 @@ for (
 Deno.test("an aborted picture is put back, whatever its error is", () => {
   const signal = AbortSignal.abort();
   for (const error of [new ConnectionError("gone"), refusal(422, "invalid")]) {
-    assertEquals(eventOf("a", error, signal), { name: "put back", key: "a" });
+    assertEquals(eventOfFailure("a", error, signal), {
+      name: "put back",
+      key: "a",
+    });
   }
 });

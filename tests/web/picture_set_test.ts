@@ -17,15 +17,15 @@ import { kindOfFile } from "../../src/web/pictures/kinds.ts";
 import { SkuIndex } from "../../src/web/pictures/matching.ts";
 import { isReducible, sizeWithin } from "../../src/web/pictures/resizing.ts";
 import {
-  assign,
-  assigned,
+  assignPictures,
   type Choices,
   imagesAfter,
-  movedForward,
   NO_CHOICES,
   type Picture,
   picturesIn,
-  withinRoom,
+  withChosenProduct,
+  withinImageLimit,
+  withPictureMovedForward,
   withPictures,
 } from "../../src/web/pictures/set.ts";
 import { runUninterrupted } from "../../src/web/lib/slices.ts";
@@ -77,7 +77,7 @@ for (
   ]
 ) {
   Deno.test(`${path} is a file of the operating system`, () => {
-    assertEquals(kindOfFile(path, bytes("\xff\xd8\xff")).name, "of system");
+    assertEquals(kindOfFile(path, bytes("\xff\xd8\xff")).name, "system file");
   });
 }
 
@@ -104,7 +104,7 @@ function assignment(
   only: string | null = null,
 ) {
   const index = new SkuIndex(["MUG", "MUG-1", "BOWL"]);
-  const made = runUninterrupted(assign(pictures, index, choices, only));
+  const made = runUninterrupted(assignPictures(pictures, index, choices, only));
   const paths = (some: readonly Picture[]) => some.map(({ path }) => path);
   return {
     groups: made.groups.map(({ sku, pictures, tooMany }) =>
@@ -135,9 +135,9 @@ Deno.test("what a person decides counts more than the name", () => {
     ["MUG_1.jpg", "MUG-1", "MUG"],
   ]);
   const [second, first, unknown, either] = pictures;
-  let choices = assigned(NO_CHOICES, unknown, "BOWL");
-  choices = assigned(choices, either, "MUG");
-  choices = assigned(choices, second, null);
+  let choices = withChosenProduct(NO_CHOICES, unknown, "BOWL");
+  choices = withChosenProduct(choices, either, "MUG");
+  choices = withChosenProduct(choices, second, null);
   const decided = assignment(pictures, choices);
   assertEquals(decided.groups.map(([sku, paths]) => [sku, paths]), [
     ["BOWL", ["IMG_1.jpg"]],
@@ -146,12 +146,12 @@ Deno.test("what a person decides counts more than the name", () => {
   ]);
   assertEquals(decided.leftOut, ["MUG-1-2.jpg"]);
   const [group] = assignment(pictures).made.groups;
-  const moved = movedForward(NO_CHOICES, group, second);
+  const moved = withPictureMovedForward(NO_CHOICES, group, second);
   assertEquals(assignment(pictures, moved).groups[0][1], [
     "MUG-1-2.jpg",
     "MUG-1.jpg",
   ]);
-  assertEquals(movedForward(moved, group, first), moved);
+  assertEquals(withPictureMovedForward(moved, group, first), moved);
 });
 
 Deno.test("a product has at most ten pictures; the others are named", () => {
@@ -285,13 +285,13 @@ Deno.test("a smaller picture keeps its proportions", () => {
 Deno.test("pictures that do not fit beside existing images are named", () => {
   const names = Array.from({ length: 4 }, (_, i) => `BOWL-${i + 1}.jpg`);
   const { made } = assignment(chosen(...names));
-  const [fitting] = withinRoom(made, () => 8).groups;
+  const [fitting] = withinImageLimit(made, () => 8).groups;
   assertEquals(fitting.pictures.map(({ path }) => path), [
     "BOWL-1.jpg",
     "BOWL-2.jpg",
   ]);
   assertEquals(fitting.tooMany.length, 2);
-  assertEquals(withinRoom(made, () => 12).groups[0].pictures, []);
+  assertEquals(withinImageLimit(made, () => 12).groups[0].pictures, []);
 });
 
 Deno.test("pictures find their row after rows before it were removed", () => {

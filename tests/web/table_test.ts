@@ -149,7 +149,7 @@ test("a price beyond the seller's limit is stored only if confirmed", async (ope
   await page.getByRole("link", { name: "M-6", exact: true }).click();
   await page.locator("#field-price").fill("900");
   await click(page, "Save");
-  await page.getByText("more than is allowed in one step").waitFor();
+  await page.getByText("more than your limit for one change").waitFor();
   assertEquals(await stored("M-6"), "199");
   await click(page, "Save");
   await page.getByText("The product is saved.").waitFor();

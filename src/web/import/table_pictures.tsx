@@ -6,7 +6,7 @@ import { useStore } from "../lib/store.ts";
 import { discardPictures, openPictures } from "../pictures/current.ts";
 import { PicturesPanel } from "../pictures/panel.tsx";
 import type { PictureSet } from "../pictures/picture_set.ts";
-import type { PicturePlaces } from "../pictures/placing.ts";
+import type { PictureDestination } from "../pictures/placing.ts";
 import { rowName } from "./check/objections.ts";
 import type { CellChange, MappedTable } from "./columns/sheet.ts";
 import { imagesOfRow, pictureChanges, rowsBySku } from "./picture_rows.ts";
@@ -64,8 +64,8 @@ export function TablePictures({ client, sheet, rows, onPlace }: {
   const set = useStore(openPictures);
   const rowOf = useRowsBySku(set === null ? null : sheet, rows);
   const skus = useMemo(() => [...rowOf?.keys() ?? []], [rowOf]);
-  const places = useMemo(
-    (): PicturePlaces | null =>
+  const destination = useMemo(
+    (): PictureDestination | null =>
       rowOf === null ? null : {
         skus,
         nameOf: (sku) => rowOf.has(sku) ? rowName(sheet, rowOf.get(sku)!) : "",
@@ -77,12 +77,12 @@ export function TablePictures({ client, sheet, rows, onPlace }: {
       },
     [skus, sheet, onPlace],
   );
-  if (set === null || places === null) return null;
+  if (set === null || destination === null) return null;
   return (
     <PicturesPanel
       client={client}
       set={set}
-      places={places}
+      destination={destination}
       onClose={discardPictures}
     />
   );

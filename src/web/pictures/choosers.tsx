@@ -7,11 +7,11 @@ export function PictureChoosers({ onFiles, small }: {
 }) {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
-  // Preact knows no attribute of this name.
+  // Preact's types have no attribute with this name.
   useLayoutEffect(() => folder.current?.setAttribute("webkitdirectory", ""));
   const take = (input: HTMLInputElement) => {
     const chosen = [...input.files ?? []];
-    // The same files can be chosen again.
+    // Without this, choosing the same files again would fire no event.
     input.value = "";
     if (chosen.length > 0) onFiles(chosen);
   };

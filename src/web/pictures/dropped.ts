@@ -1,4 +1,4 @@
-/** Reads dropped folders, and sorts the files by their kind. */
+/** Reads dropped files and folders, and sorts the files by their kind. */
 import type { DroppedItems } from "../lib/browser.ts";
 import type { ImageType } from "../../images/image_types.ts";
 import {
@@ -8,10 +8,10 @@ import {
   type UnsentFile,
 } from "./kinds.ts";
 
-/** The most files that are taken at once; further ones are named. */
-const MOST_FILES = 10_000;
-/** The files read at once, before other work may go on. */
-const AT_ONCE = 20;
+/** The maximum number of files; further files are reported as not sent. */
+const FILE_LIMIT = 10_000;
+/** The number of files that are read at the same time. */
+const FILES_PER_BATCH = 20;
 
 /** Chosen files by their kind. */
 export interface SortedFiles {
@@ -19,7 +19,7 @@ export interface SortedFiles {
   /** Tables and documents, which may contain products. */
   products: readonly ChosenFile[];
   unsent: readonly UnsentFile[];
-  /** Names of files that an operating system has added. */
+  /** The names of files that an operating system has added. */
   systemFiles: readonly string[];
 }
 
@@ -29,19 +29,19 @@ async function filesIn(
 ): Promise<{ files: ChosenFile[]; unsent: UnsentFile[] }> {
   const files: ChosenFile[] = [];
   const unsent: UnsentFile[] = [];
-  const open = [...entries].reverse();
-  while (open.length > 0) {
-    const entry = open.pop()!;
+  const pending = [...entries].reverse();
+  while (pending.length > 0) {
+    const entry = pending.pop()!;
     const path = entry.fullPath.replace(/^\//, "");
-    if (files.length >= MOST_FILES) {
-      const why = `Not read: at most ${MOST_FILES} files are read at once.`;
+    if (files.length >= FILE_LIMIT) {
+      const why = `Not read, because only ${FILE_LIMIT} files are read.`;
       unsent.push({ path, why });
       continue;
     }
     try {
       if (entry.isDirectory) {
         const inside = await entriesOf(entry as FileSystemDirectoryEntry);
-        for (const one of inside) open.push(one);
+        for (const one of inside) pending.push(one);
       } else {
         files.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
       }
@@ -54,7 +54,7 @@ async function filesIn(
 
 /** Why a file that cannot be read is not sent. */
 export const UNREADABLE =
-  "The browser cannot read it. It may have been moved or changed.";
+  "The browser cannot read the file, which may have been moved or changed.";
 
 /** The entries of a folder, in reverse order of their names. */
 async function entriesOf(
@@ -62,13 +62,13 @@ async function entriesOf(
 ): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
-  // The browser returns at most 100 entries at once.
+  // The browser returns at most 100 entries in one call.
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+    const batch = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject)
     );
-    if (some.length === 0) break;
-    for (const one of some) all.push(one);
+    if (batch.length === 0) break;
+    for (const one of batch) all.push(one);
   }
   return all.sort((a, b) => a.name < b.name ? 1 : -1);
 }
@@ -77,7 +77,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
-/** Sorts what was dropped by its kind. */
+/** Sorts the dropped files by their kind. */
 export async function sortDropped(
   { entries, files }: Pick<DroppedItems, "entries" | "files">,
 ): Promise<SortedFiles & { all: readonly ChosenFile[] }> {
@@ -90,13 +90,13 @@ export async function sortDropped(
     ...read.unsent,
     ...sorted.unsent,
     ...(isEmpty
-      ? entries.map(({ name }) => ({ path: name, why: "It has no files." }))
+      ? entries.map(({ name }) => ({ path: name, why: "The folder is empty." }))
       : []),
   ];
   return { ...sorted, unsent, all: read.files };
 }
 
-/** Files from a file chooser; a chosen folder gives them paths. */
+/** The files of a file chooser. Files of a chosen folder have a path. */
 function chosenFiles(files: readonly File[]): ChosenFile[] {
   return files.map((file) => ({
     path: file.webkitRelativePath || file.name,
@@ -104,7 +104,7 @@ function chosenFiles(files: readonly File[]): ChosenFile[] {
   }));
 }
 
-/** Sorts files by their kind, which their first bytes tell. */
+/** Sorts files by their kind, which follows from the name and the first bytes. */
 async function sortFiles(
   files: readonly ChosenFile[],
 ): Promise<SortedFiles> {
@@ -112,10 +112,10 @@ async function sortFiles(
   const products = [];
   const unsent = [];
   const systemFiles = [];
-  for (let from = 0; from < files.length; from += AT_ONCE) {
-    const some = files.slice(from, from + AT_ONCE);
-    const heads = await Promise.all(some.map(({ file }) => headOf(file)));
-    for (const [i, { path, file }] of some.entries()) {
+  for (let from = 0; from < files.length; from += FILES_PER_BATCH) {
+    const batch = files.slice(from, from + FILES_PER_BATCH);
+    const heads = await Promise.all(batch.map(({ file }) => headOf(file)));
+    for (const [i, { path, file }] of batch.entries()) {
       const head = heads[i];
       const kind = head === null
         ? { name: "unsent", why: UNREADABLE, isPicture: false } as const
@@ -123,7 +123,7 @@ async function sortFiles(
       if (kind.name === "picture") {
         pictures.push({ path, file, type: kind.type });
       } else if (kind.name === "products") products.push({ path, file });
-      else if (kind.name === "of system") systemFiles.push(file.name);
+      else if (kind.name === "system file") systemFiles.push(file.name);
       else unsent.push({ path, ...kind });
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Tells which product a picture shows: the longest SKU in the names of its file
- * and folders.
+ * Finds the product of a picture by the longest SKU in the names of the file and
+ * its folders.
  */
 import type { SlicedWork } from "../lib/slices.ts";
 import {
@@ -10,26 +10,30 @@ import {
   rankOfView,
 } from "./words.ts";
 
-/** The product of a picture, and the picture's place among the others. */
+/** The product of a picture, and its position among the product's pictures. */
 export interface PictureMatch {
-  /** One SKU; several if the name does not tell which; none if none fits. */
+  /** One SKU; several if the name is ambiguous; none if no SKU matches. */
   skus: readonly string[];
-  /** The texts after the SKU, by which `comparePlaces` sorts. */
-  place: readonly PlacePart[];
+  /** The rest of the name, by which `comparePositions` sorts. */
+  position: readonly PositionPart[];
 }
 
-/** A part of a name: its kind (`MAIN`, `NUMBER` …), its number, its text. */
-export type PlacePart = readonly [kind: number, number: number, text: string];
+/** A word of the rest of a name; `kind` is `MAIN`, `NUMBER`, `VIEW` or `OTHER`. */
+export type PositionPart = readonly [
+  kind: number,
+  number: number,
+  text: string,
+];
 
 const MAIN = 0;
 const NUMBER = 1;
 const VIEW = 2;
 const OTHER = 3;
 
-/** A part of a name that spells a SKU, or several SKUs equally well. */
-interface Found {
+/** A section of a name that spells a SKU, or several SKUs equally well. */
+interface SkuMatch {
   skus: readonly string[];
-  /** Whether it differs from the SKU at most by capital letters. */
+  /** Whether the section and the SKU differ at most in capital letters. */
   isLiteral: boolean;
   /** The number of letters and digits. */
   length: number;
@@ -37,15 +41,15 @@ interface Found {
   end: number;
 }
 
-/** The SKUs of products, by their spellings. */
+/** An index of the SKUs of products by their spellings. */
 export class SkuIndex {
   readonly #exact = new Map<string, string[]>();
   readonly #lowerCase = new Map<string, string[]>();
-  /** With any separators, without accents. */
+  /** By spellings with any separators, without accents. */
   readonly #loose = new Map<string, string[]>();
-  /** Without separators and accents. */
+  /** By spellings without separators and accents. */
   readonly #joined = new Map<string, string[]>();
-  /** The matches that were found, by their paths. */
+  /** The earlier matches, by the paths of the pictures. */
   readonly #found = new Map<string, PictureMatch>();
   #longest = 0;
 
@@ -57,22 +61,22 @@ export class SkuIndex {
   add(sku: string): void {
     const core = coreOf(sku);
     if (core === "" || this.#exact.get(core)?.includes(sku)) return;
-    this.#longest = Math.max(this.#longest, weightOf(germanSpelling(core)));
-    add(this.#exact, core, sku);
-    add(this.#lowerCase, core.toLowerCase(), sku);
+    this.#longest = Math.max(this.#longest, letterCount(germanSpelling(core)));
+    addToIndex(this.#exact, core, sku);
+    addToIndex(this.#lowerCase, core.toLowerCase(), sku);
     const spellings = new Set([core, germanSpelling(core)]);
     for (const spelling of spellings) {
-      add(this.#loose, looseSpelling(spelling), sku);
-      // MUG12 may be MUG-12 or MUG-1-2.
+      addToIndex(this.#loose, looseSpelling(spelling), sku);
+      // MUG12 could mean MUG-12 or MUG-1-2.
       if (!BETWEEN_DIGITS.test(spelling)) {
-        add(this.#joined, joinedSpelling(spelling), sku);
+        addToIndex(this.#joined, joinedSpelling(spelling), sku);
       }
     }
   }
 
   /**
-   * The product of a picture by its path, such as `mugs/MUG-1-back.jpg`. The
-   * longest SKU in the name or in the name of a folder counts.
+   * Finds the product of a picture by its path, such as `mugs/MUG-1-back.jpg`:
+   * the longest SKU in the name of the file or of a folder.
    */
   match(path: string): PictureMatch {
     const known = this.#found.get(path);
@@ -85,8 +89,8 @@ export class SkuIndex {
   #match(path: string): PictureMatch {
     const names = namesOf(path);
     const found = names.map((name) => this.#findIn(name));
-    const length = longestIn(found);
-    if (length === 0) return { skus: [], place: placeOf(names[0]) };
+    const length = longestLength(found);
+    if (length === 0) return { skus: [], position: positionOf(names[0]) };
     const longest = found.filter((one) => one?.length === length);
     const at = found.findIndex((one) => one?.length === length);
     const { start, end } = found[at]!;
@@ -95,19 +99,19 @@ export class SkuIndex {
       : names.slice(0, at).toReversed().join(" ");
     return {
       skus: [...new Set(longest.flatMap((one) => one!.skus))],
-      place: placeOf(rest),
+      position: positionOf(rest),
     };
   }
 
-  /** The longest SKU in a name; null if there is none. */
-  #findIn(name: string): Found | null {
-    const found = [...partsOf(name, this.#longest)]
-      .map((part) => ({ ...part, ...this.#named(name, part) }))
+  /** The longest match in a name; null if the name has no SKU. */
+  #findIn(name: string): SkuMatch | null {
+    const found = [...nameParts(name, this.#longest)]
+      .map((part) => ({ ...part, ...this.#skusSpelledBy(name, part) }))
       .filter(({ skus }) => skus.length > 0);
-    const best = longestOf(found);
+    const best = longestMatch(found);
     if (best === null || best.isLiteral) return best;
-    // `MUG_1` may be MUG-1, or the first picture of MUG.
-    const literal = longestOf(found.filter(({ isLiteral }) => isLiteral));
+    // `MUG_1` may mean MUG-1, or the first picture of MUG.
+    const literal = longestMatch(found.filter(({ isLiteral }) => isLiteral));
     if (literal === null) return best;
     if (endsAtOtherSeparator(name, literal)) {
       return { ...literal, length: best.length };
@@ -115,16 +119,16 @@ export class SkuIndex {
     return { ...best, skus: [...best.skus, ...literal.skus] };
   }
 
-  /** The SKUs that a part of a name spells. */
-  #named(
+  /** The SKUs that a section of a name spells. */
+  #skusSpelledBy(
     name: string,
     { start, end }: NamePart,
-  ): Pick<Found, "skus" | "isLiteral"> {
+  ): Pick<SkuMatch, "skus" | "isLiteral"> {
     const text = name.slice(start, end);
     const literal = this.#exact.get(text) ??
       this.#lowerCase.get(text.toLowerCase());
     if (literal !== undefined) return { skus: literal, isLiteral: true };
-    // Without separators only whole words count.
+    // A SKU without its separators must be a whole word.
     const isWord = !SEPARATOR.test(text) && /\p{L}/u.test(text);
     const skus = this.#loose.get(looseSpelling(text)) ??
       (isWord ? this.#joined.get(joinedSpelling(text)) : undefined) ?? [];
@@ -132,13 +136,13 @@ export class SkuIndex {
   }
 }
 
-function longestIn(found: readonly (Found | null)[]): number {
-  return found.reduce((most, one) => Math.max(most, one?.length ?? 0), 0);
+function longestLength(found: readonly (SkuMatch | null)[]): number {
+  return found.reduce((maximum, one) => Math.max(maximum, one?.length ?? 0), 0);
 }
 
-/** The longest of these parts, with the SKUs of all that are as long. */
-function longestOf(found: readonly Found[]): Found | null {
-  const length = longestIn(found);
+/** The longest match, with the SKUs of all matches of the same length. */
+function longestMatch(found: readonly SkuMatch[]): SkuMatch | null {
+  const length = longestLength(found);
   const longest = found.filter((one) => one.length === length);
   return longest.length === 0 ? null : {
     ...longest[0],
@@ -147,8 +151,8 @@ function longestOf(found: readonly Found[]): Found | null {
 }
 
 /**
- * Whether the separator after a SKU differs from those inside it, as in
- * `MUG-1_2`: then the SKU ends there.
+ * Whether the separator after a SKU differs from those inside the SKU. In
+ * `MUG-1_2`, the SKU ends before the other separator.
  */
 function endsAtOtherSeparator(name: string, { start, end }: NamePart): boolean {
   const inside = [...name.slice(start, end)].filter((one) =>
@@ -157,33 +161,35 @@ function endsAtOtherSeparator(name: string, { start, end }: NamePart): boolean {
   return inside.length > 0 && end < name.length && !inside.includes(name[end]);
 }
 
-/** The SKUs added between two pauses. */
-const STEP = 250;
+/** The number of SKUs that are added between two pauses. */
+const SKUS_PER_SLICE = 250;
 
-/** The index of many SKUs. */
+/** Creates the index of many SKUs, with pauses. */
 export function* skuIndexOf(skus: readonly string[]): SlicedWork<SkuIndex> {
   const index = new SkuIndex();
   for (const [i, sku] of skus.entries()) {
-    if (i % STEP === STEP - 1) yield;
+    if (i % SKUS_PER_SLICE === SKUS_PER_SLICE - 1) yield;
     index.add(sku);
   }
   return index;
 }
 
-function add(map: Map<string, string[]>, key: string, sku: string): void {
+function addToIndex(
+  map: Map<string, string[]>,
+  key: string,
+  sku: string,
+): void {
   const skus = map.get(key);
   if (skus === undefined) map.set(key, [sku]);
   else skus.push(sku);
 }
 
-/**
- * The texts of a name that may be a SKU, for a search among stored products.
- */
+/** The texts in a path that may be a SKU, for a search among stored products. */
 export function skuCandidates(path: string): string[] {
   return [
     ...new Set(
       namesOf(path).flatMap((name) =>
-        [...partsOf(name, Infinity)].map(({ start, end }) =>
+        [...nameParts(name, Infinity)].map(({ start, end }) =>
           name.slice(start, end)
         )
       ),
@@ -199,10 +205,10 @@ export function otherSpellings(candidate: string): string[] {
   return [...new Set(spelt.flatMap((text) => [text, text.toUpperCase()]))];
 }
 
-/** Characters of a name that are read; file systems allow hardly more. */
-const LONGEST_NAME = 255;
-/** The folders around a file that are read. */
-const MOST_FOLDERS = 8;
+/** The number of characters that are read of a name, as in most file systems. */
+const NAME_LENGTH_LIMIT = 255;
+/** The number of folders of a path that are read. */
+const FOLDER_LIMIT = 8;
 
 /** The name of the file without its extension, then the folders upwards. */
 function namesOf(path: string): string[] {
@@ -210,11 +216,11 @@ function namesOf(path: string): string[] {
     .filter(Boolean).toReversed();
   return [
     file.replace(/\.[a-z0-9]{1,5}$/i, ""),
-    ...folders.slice(0, MOST_FOLDERS),
-  ].map((name) => name.slice(0, LONGEST_NAME));
+    ...folders.slice(0, FOLDER_LIMIT),
+  ].map((name) => name.slice(0, NAME_LENGTH_LIMIT));
 }
 
-/** A part of a name, with its number of letters and digits. */
+/** A section of a name; `length` is its number of letters and digits. */
 interface NamePart {
   start: number;
   end: number;
@@ -224,23 +230,20 @@ interface NamePart {
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const BETWEEN_DIGITS = /\p{N}[^\p{L}\p{M}\p{N}]+\p{N}/u;
 const SEPARATOR = /[^\p{L}\p{M}\p{N}]/u;
-/** Longer names have more parts than a search should look at. */
-const MOST_WORDS = 24;
+/** The number of words that are read of a name, to limit its sections. */
+const WORD_LIMIT = 24;
 
-/**
- * The parts of a name from the start of a word to the end of one that may be a
- * SKU.
- */
-function* partsOf(name: string, longest: number): Generator<NamePart> {
-  const words = [...name.matchAll(WORD)].slice(0, MOST_WORDS);
-  const ofCamera = isNamedByCamera(name);
+/** The sections of a name that may be a SKU: one word or several words. */
+function* nameParts(name: string, longest: number): Generator<NamePart> {
+  const words = [...name.matchAll(WORD)].slice(0, WORD_LIMIT);
+  const isCameraName = isNamedByCamera(name);
   for (const [from, { index: start }] of words.entries()) {
-    if (ofCamera && from > 0) return;
+    if (isCameraName && from > 0) return;
     for (const [to, word] of words.entries()) {
-      if (to < from || ofCamera && to === 0) continue;
+      if (to < from || isCameraName && to === 0) continue;
       for (const end of endsOf(word)) {
         const part = name.slice(start, end);
-        const length = weightOf(part);
+        const length = letterCount(part);
         if (length > longest) break;
         if (from === 0 || mayBeSku(part, length)) yield { start, end, length };
       }
@@ -249,9 +252,8 @@ function* partsOf(name: string, longest: number): Generator<NamePart> {
 }
 
 /**
- * The places in a word at which a SKU may end: the end of the word, and, if a
- * letter or a view follows a digit, the place between them, as in `4711b` or
- * `4711front`.
+ * The indices in a word at which a SKU may end: the end of the word, and the end
+ * of a number before a letter or a view, as in `4711b` or `4711front`.
  */
 function endsOf({ 0: word, index }: RegExpExecArray): number[] {
   const end = index + word.length;
@@ -262,8 +264,8 @@ function endsOf({ 0: word, index }: RegExpExecArray): number[] {
 }
 
 /**
- * Whether a text after the first word may be a SKU. A colour, a year or the
- * number of a picture may not.
+ * Whether a text after the first word may be a SKU. This excludes colours, years
+ * and the numbers of pictures.
  */
 function mayBeSku(part: string, length: number): boolean {
   return /^\P{L}*$/u.test(part)
@@ -298,17 +300,17 @@ function joinedSpelling(text: string): string {
   return foldedText(text).replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
-/** The number of letters and digits, also of a text with separators. */
-function weightOf(text: string): number {
+/** The number of letters and digits of a text. */
+function letterCount(text: string): number {
   return joinedSpelling(text).length;
 }
 
-/** Letters, digits, or a size such as 800x600, which programs append. */
-const PLACE_WORD = /\d+x\d+|\p{L}[\p{L}\p{M}]*|\p{N}+/gu;
+/** Letters, digits, or a size such as 800x600, which some programs append. */
+const POSITION_WORD = /\d+x\d+|\p{L}[\p{L}\p{M}]*|\p{N}+/gu;
 
-function placeOf(rest: string): PlacePart[] {
-  const parts: PlacePart[] = [];
-  for (const [word] of rest.normalize("NFC").matchAll(PLACE_WORD)) {
+function positionOf(rest: string): PositionPart[] {
+  const parts: PositionPart[] = [];
+  for (const [word] of rest.normalize("NFC").matchAll(POSITION_WORD)) {
     const folded = foldedText(word);
     const rank = rankOfView(folded);
     if (/^\d+x\d+$/.test(word) || isMeaningless(folded)) continue;
@@ -324,18 +326,18 @@ function placeOf(rest: string): PlacePart[] {
 export const compareNames = new Intl.Collator("en", { numeric: true }).compare;
 
 /**
- * Sorts the pictures of a product: the one without anything after the SKU,
- * front and main, numbers, other views, other texts.
+ * Compares two pictures of a product. Their order is: a name that ends with the
+ * SKU, main and front views, numbers, other views, other texts.
  */
-export function comparePlaces(
-  a: { place: readonly PlacePart[]; path: string },
-  b: { place: readonly PlacePart[]; path: string },
+export function comparePositions(
+  a: { position: readonly PositionPart[]; path: string },
+  b: { position: readonly PositionPart[]; path: string },
 ): number {
-  for (let i = 0; i < Math.min(a.place.length, b.place.length); i++) {
-    const [one, other] = [a.place[i], b.place[i]];
+  for (let i = 0; i < Math.min(a.position.length, b.position.length); i++) {
+    const [one, other] = [a.position[i], b.position[i]];
     const order = one[0] - other[0] || one[1] - other[1] ||
       compareNames(one[2], other[2]);
     if (order !== 0) return order;
   }
-  return a.place.length - b.place.length || compareNames(a.path, b.path);
+  return a.position.length - b.position.length || compareNames(a.path, b.path);
 }

@@ -1,4 +1,4 @@
-/** The chosen pictures: their products, their order, their sending. */
+/** The panel of chosen pictures: their products, their order and their state. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { formatBytes, formatCount, plural } from "../lib/format.ts";
@@ -12,55 +12,55 @@ import { NOT_A_PICTURE } from "./kinds.ts";
 import { type SkuIndex, skuIndexOf } from "./matching.ts";
 import type { PictureSet, SetState } from "./picture_set.ts";
 import {
-  type PicturePlaces,
+  type PictureDestination,
   placeInProducts,
   type PlacingMode,
-  storedBySku,
+  storedProductsBySku,
 } from "./placing.ts";
-import { countsOf, type Queue, type SendingState } from "./queue.ts";
+import { countByState, type Queue, type SendingState } from "./queue.ts";
 import { LONGER_SIDE } from "./resizing.ts";
 import { imageLimit } from "./sending.ts";
 import {
-  assign,
-  assigned,
   type Assignment,
+  assignPictures,
   largePictures,
-  MOST_PICTURES,
-  movedForward,
   type Picture,
   type PictureGroup,
+  PICTURES_PER_PRODUCT,
   picturesIn,
   type UnmatchedPicture,
-  withinRoom,
+  withChosenProduct,
+  withinImageLimit,
+  withPictureMovedForward,
 } from "./set.ts";
 import { PictureThumb } from "./thumb.tsx";
 
-const NO_PLACES: PicturePlaces = {
+const NO_DESTINATION: PictureDestination = {
   skus: [],
   nameOf: () => "",
   countImages: () => 0,
   place: () => {},
 };
 
-/** The most pictures that are drawn at first, and more at each click. */
-const SHOWN = 100;
-/** Lists up to this length are open. */
-const FEW = 5;
+/** The number of pictures shown at first, and added by each "Show more". */
+const PAGE_SIZE = 100;
+/** Lists up to this length are expanded. */
+const OPEN_LIST_LIMIT = 5;
 
 export function PicturesPanel(
-  { client, set, places = NO_PLACES, only = null, onClose }: {
+  { client, set, destination = NO_DESTINATION, only = null, onClose }: {
     client: Client;
     set: PictureSet;
-    places?: PicturePlaces;
-    /** All pictures are of this product, whatever their names are. */
+    destination?: PictureDestination;
+    /** The product of all pictures; null if their names determine products. */
     only?: string | null;
     onClose: () => void;
   },
 ) {
   const state = useStore(set.state);
   const { pictures, queue, search, placed } = state;
-  useSearch(client, set, places, only);
-  const assignment = useAssignment(state, places, only);
+  useSearch(client, set, destination, only);
+  const assignment = useAssignment(state, destination, only);
   const isRunning = queue?.isRunning === true;
   const section = useRef<HTMLElement>(null);
   useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), []);
@@ -82,16 +82,16 @@ export function PicturesPanel(
           </button>
         )}
       </div>
-      <Unsent state={state} />
+      <UnsentFiles state={state} />
       {!isEmpty && placed === null && (
         <>
-          {only === null && <Search set={set} state={state} />}
+          {only === null && <SearchNote set={set} state={state} />}
           {assignment !== null && isSearched && (
-            <Assigned
+            <AssignedPictures
               client={client}
               set={set}
               state={state}
-              places={places}
+              destination={destination}
               only={only}
               assignment={assignment}
             />
@@ -100,7 +100,10 @@ export function PicturesPanel(
       )}
       {placed !== null && (
         <>
-          <Refused refused={refusedIn(state, pictures)} onSmaller={null} />
+          <RefusedPictures
+            refused={refusedIn(state, pictures)}
+            onSmaller={null}
+          />
           <PlacedNote placed={placed} only={only} />
         </>
       )}
@@ -108,7 +111,7 @@ export function PicturesPanel(
   );
 }
 
-/** Sorted files for a view that opens no tables: these are not sent, either. */
+/** Adds tables to the files that are not sent, for a view that opens no tables. */
 export function onlyPictures(
   { products, unsent, ...sorted }: SortedFiles,
 ): Omit<SortedFiles, "products"> {
@@ -116,11 +119,11 @@ export function onlyPictures(
   return { ...sorted, unsent: [...unsent, ...others] };
 }
 
-/** Searches the stored products once, when there are new pictures. */
+/** Searches the stored products once after pictures were added. */
 function useSearch(
   client: Client,
   set: PictureSet,
-  places: PicturePlaces,
+  destination: PictureDestination,
   only: string | null,
 ): void {
   const { search, pictures } = useStore(set.state);
@@ -129,7 +132,7 @@ function useSearch(
     if (!isWaiting) return;
     if (only !== null) return set.endSearch();
     const outdated = new AbortController();
-    runInSlices(skuIndexOf(places.skus), outdated.signal).then((index) => {
+    runInSlices(skuIndexOf(destination.skus), outdated.signal).then((index) => {
       if (index === null) return;
       const skus = pictures.flatMap(({ path }) => index.match(path).skus);
       set.search(client, [...new Set(skus)]);
@@ -138,10 +141,10 @@ function useSearch(
   }, [isWaiting]);
 }
 
-/** The products of the pictures; null while they are being assigned. */
+/** Assigns the pictures to products; null until this is done. */
 function useAssignment(
   { pictures, stored, choices }: SetState,
-  { skus }: PicturePlaces,
+  { skus }: PictureDestination,
   only: string | null,
 ): Assignment | null {
   const [index, setIndex] = useState<SkuIndex | null>(null);
@@ -149,13 +152,13 @@ function useAssignment(
   useEffect(() => {
     const outdated = new AbortController();
     runInSlices(skuIndexOf([...skus, ...stored.keys()]), outdated.signal)
-      .then((made) => made !== null && setIndex(made));
+      .then((newIndex) => newIndex !== null && setIndex(newIndex));
     return () => outdated.abort();
   }, [skus, stored]);
   useEffect(() => {
     if (index === null) return;
     const outdated = new AbortController();
-    runInSlices(assign(pictures, index, choices, only), outdated.signal)
+    runInSlices(assignPictures(pictures, index, choices, only), outdated.signal)
       .then((found) => found !== null && setAssignment(found));
     return () => outdated.abort();
   }, [pictures, index, choices, only]);
@@ -167,14 +170,14 @@ function announcement({ queue, placed, search }: SetState): string {
   if (queue === null) {
     return search.name === "running" ? "Products are being searched." : "";
   }
-  const { sent, refused, left } = countsOf(queue);
+  const { sent, refused, left } = countByState(queue);
   if (left === 0) return `All pictures are sent, except for ${refused}.`;
   const quarter = Math.floor(4 * sent / queue.pictures.size) * 25;
   return `${quarter} percent of the pictures are sent.`;
 }
 
 /** Files that are not sent, with the reasons. */
-function Unsent(
+function UnsentFiles(
   { state: { unsent, systemFiles, placed } }: { state: SetState },
 ) {
   return (
@@ -182,20 +185,20 @@ function Unsent(
       {unsent.length > 0 && (
         <details
           class="note warn"
-          open={unsent.length <= FEW && placed === null}
+          open={unsent.length <= OPEN_LIST_LIMIT && placed === null}
         >
           <summary>
             {plural(unsent.length, "file")}{" "}
             {placed === null ? "will not be sent" : "not sent"}
           </summary>
           <ul>
-            {unsent.slice(0, SHOWN).map(({ path, why }) => (
+            {unsent.slice(0, PAGE_SIZE).map(({ path, why }) => (
               <li key={path}>
                 <span class="mono break">{path}</span>: {why}
               </li>
             ))}
-            {unsent.length > SHOWN && (
-              <li>and {formatCount(unsent.length - SHOWN)} more</li>
+            {unsent.length > PAGE_SIZE && (
+              <li>and {formatCount(unsent.length - PAGE_SIZE)} more</li>
             )}
           </ul>
         </details>
@@ -203,14 +206,14 @@ function Unsent(
       {systemFiles.length > 0 && (
         <p class="quiet">
           Left out, as files of the operating system:{" "}
-          {[...new Set(systemFiles)].slice(0, FEW).join(", ")}.
+          {[...new Set(systemFiles)].slice(0, OPEN_LIST_LIMIT).join(", ")}.
         </p>
       )}
     </>
   );
 }
 
-function Search({ set, state: { search } }: {
+function SearchNote({ set, state: { search } }: {
   set: PictureSet;
   state: SetState;
 }) {
@@ -247,29 +250,30 @@ interface AssignedProps {
   client: Client;
   set: PictureSet;
   state: SetState;
-  places: PicturePlaces;
+  destination: PictureDestination;
   only: string | null;
   assignment: Assignment;
 }
 
-/** The images that a row or product has already; replaced ones do not count. */
+/** The number of images that a row or a stored product already has. */
 function existingImages(
-  { places, state }: Pick<AssignedProps, "places" | "state">,
+  { destination, state }: Pick<AssignedProps, "destination" | "state">,
   sku: string,
 ): number {
-  return places.countImages(sku) || (state.stored.get(sku)?.images.length ?? 0);
+  return destination.countImages(sku) ||
+    (state.stored.get(sku)?.images.length ?? 0);
 }
 
-function Assigned(all: AssignedProps) {
+function AssignedPictures(all: AssignedProps) {
   const { mode } = all.state;
   const assignment = mode === "keep"
-    ? withinRoom(all.assignment, (sku) => existingImages(all, sku))
+    ? withinImageLimit(all.assignment, (sku) => existingImages(all, sku))
     : all.assignment;
   const props = { ...all, assignment };
-  const { client, set, state, only, places } = props;
+  const { client, set, state, only, destination } = props;
   const { groups, unmatched, leftOut } = assignment;
   const { queue } = state;
-  const [shown, setShown] = useState(SHOWN);
+  const [shown, setShown] = useState(PAGE_SIZE);
   const isRunning = queue?.isRunning === true;
   const sendable = picturesIn(assignment);
   const tooMany = groups.flatMap((group) => group.tooMany);
@@ -291,7 +295,7 @@ function Assigned(all: AssignedProps) {
       )}
       {tooMany.length > 0 && (
         <p class="note warn">
-          A product can have {MOST_PICTURES}{" "}
+          A product can have {PICTURES_PER_PRODUCT}{" "}
           pictures, so these will not be sent:{" "}
           {tooMany.slice(0, 5).map(({ path }) => path).join(", ")}
           {tooMany.length > 5 &&
@@ -301,7 +305,7 @@ function Assigned(all: AssignedProps) {
       {sendable.length > 0 && <Sending {...props} sendable={sendable} />}
       {unmatched.length > 0 && (
         <details
-          open={unmatched.length <= FEW}
+          open={unmatched.length <= OPEN_LIST_LIMIT}
           aria-label="Pictures without a product"
         >
           <summary>
@@ -322,17 +326,17 @@ function Assigned(all: AssignedProps) {
           </p>
           <ul class="gallery">
             {shownUnmatched.map((one) => (
-              <Unmatched
+              <UnmatchedItem
                 key={one.picture.key}
                 unmatched={one}
                 disabled={isRunning}
                 hasProduct={(sku) =>
-                  places.skus.includes(sku)
+                  destination.skus.includes(sku)
                     ? Promise.resolve(true)
                     : set.knows(client, sku)}
                 onProduct={(sku) =>
                   set.change({
-                    choices: assigned(
+                    choices: withChosenProduct(
                       set.state.value.choices,
                       one.picture,
                       sku,
@@ -345,19 +349,29 @@ function Assigned(all: AssignedProps) {
       )}
       <ul class="picture-groups">
         {shownGroups.map((group) => (
-          <Group
+          <ProductPictures
             key={group.sku}
             group={group}
-            title={only === null ? titleOf(group.sku, state, places) : null}
+            title={only === null
+              ? titleOf(group.sku, state, destination)
+              : null}
             queue={queue}
             frozen={isRunning}
             onForward={(picture) =>
               set.change({
-                choices: movedForward(set.state.value.choices, group, picture),
+                choices: withPictureMovedForward(
+                  set.state.value.choices,
+                  group,
+                  picture,
+                ),
               })}
             onRemove={(picture) =>
               set.change({
-                choices: assigned(set.state.value.choices, picture, null),
+                choices: withChosenProduct(
+                  set.state.value.choices,
+                  picture,
+                  null,
+                ),
               })}
           />
         ))}
@@ -365,7 +379,7 @@ function Assigned(all: AssignedProps) {
       {(shownGroups.length < groups.length ||
         shownUnmatched.length < unmatched.length) && (
         <p>
-          <button type="button" onClick={() => setShown(shown + SHOWN)}>
+          <button type="button" onClick={() => setShown(shown + PAGE_SIZE)}>
             Show more
           </button>
         </p>
@@ -391,14 +405,14 @@ function Assigned(all: AssignedProps) {
   );
 }
 
-/** The first groups that have together at most this number of pictures. */
+/** The first groups with, in total, at most this number of pictures. */
 function firstGroups(
   groups: readonly PictureGroup[],
-  most: number,
+  limit: number,
 ): readonly PictureGroup[] {
   let pictures = 0;
   const end = groups.findIndex((group) =>
-    (pictures += group.pictures.length) > most
+    (pictures += group.pictures.length) > limit
   );
   return end < 0 ? groups : groups.slice(0, Math.max(1, end));
 }
@@ -406,14 +420,14 @@ function firstGroups(
 function titleOf(
   sku: string,
   { stored }: SetState,
-  places: PicturePlaces,
+  destination: PictureDestination,
 ): string {
-  const name = places.nameOf(sku);
+  const name = destination.nameOf(sku);
   if (name !== "") return name;
   return stored.get(sku)?.title ?? "";
 }
 
-function Unmatched({ unmatched, disabled, hasProduct, onProduct }: {
+function UnmatchedItem({ unmatched, disabled, hasProduct, onProduct }: {
   unmatched: UnmatchedPicture;
   disabled: boolean;
   hasProduct: (sku: string) => Promise<boolean>;
@@ -488,9 +502,9 @@ function Unmatched({ unmatched, disabled, hasProduct, onProduct }: {
   );
 }
 
-function Group({ group, title, queue, frozen, onForward, onRemove }: {
+function ProductPictures({ group, title, queue, frozen, onForward, onRemove }: {
   group: PictureGroup;
-  /** null: the product is the one of the form. */
+  /** Null if the product is that of the form. */
   title: string | null;
   queue: Queue | null;
   frozen: boolean;
@@ -556,7 +570,7 @@ function SendingNote({ picture, state }: {
     case undefined:
     case "waiting":
       return <small class="quiet">{formatBytes(picture.file.size)}</small>;
-    case "on its way":
+    case "sending":
       return <small class="state busy">sending</small>;
     case "sent":
       return <small class="state good">sent</small>;
@@ -584,12 +598,12 @@ function Sending(
     const sending = queue?.pictures.get(key)?.name;
     return sending !== "sent" && sending !== "refused";
   });
-  const put = () =>
+  const placeSent = () =>
     run(() => placeOnce(props, isAsked ? mode ?? "keep" : "keep"));
   const isSent = queue !== null && left.length === 0 && refused.length === 0;
   const wasSent = useRef(false);
   useEffect(() => {
-    if (isSent && !wasSent.current) put();
+    if (isSent && !wasSent.current) placeSent();
     wasSent.current = isSent;
   }, [isSent]);
   return (
@@ -625,14 +639,16 @@ function Sending(
       {tooLarge.length > 0 && !smaller && (
         <p class="note warn">
           The service accepts {formatBytes(limit)} at most, so it refuses{" "}
-          {tooLarge.slice(0, FEW).map(({ path }) => path).join(", ")}
-          {tooLarge.length > FEW &&
-            ` and ${formatCount(tooLarge.length - FEW)} more`}
+          {tooLarge.slice(0, OPEN_LIST_LIMIT).map(({ path }) => path).join(
+            ", ",
+          )}
+          {tooLarge.length > OPEN_LIST_LIMIT &&
+            ` and ${formatCount(tooLarge.length - OPEN_LIST_LIMIT)} more`}
           .
         </p>
       )}
-      {queue !== null && <Progress queue={queue} />}
-      <Refused
+      {queue !== null && <SendingProgress queue={queue} />}
+      <RefusedPictures
         refused={refused}
         onSmaller={isRunning ? null : () => {
           set.change({ smaller: true });
@@ -657,7 +673,12 @@ function Sending(
           </button>
         )}
         {!isRunning && queue !== null && left.length === 0 && (
-          <button type="button" class="main" disabled={busy} onClick={put}>
+          <button
+            type="button"
+            class="main"
+            disabled={busy}
+            onClick={placeSent}
+          >
             {busy
               ? "Changing the products…"
               : refused.length === 0
@@ -719,7 +740,7 @@ function ModeChoice({ lead, mode, disabled, onMode }: {
   );
 }
 
-/** Puts the sent pictures into rows and stored products, once at a time. */
+/** Adds the sent pictures to rows and stored products; never twice at a time. */
 async function placeOnce(
   props: AssignedProps,
   mode: PlacingMode,
@@ -735,7 +756,7 @@ async function placeOnce(
 }
 
 async function place(
-  { client, set, places, only, assignment }: AssignedProps,
+  { client, set, destination, only, assignment }: AssignedProps,
   mode: PlacingMode,
 ): Promise<void> {
   const { urls } = set;
@@ -743,20 +764,22 @@ async function place(
     sku,
     urls: pictures.flatMap(({ key }) => urls.get(key) ?? []),
   })).filter((one) => one.urls.length > 0);
-  const known = new Set(only === null ? places.skus : [only]);
+  const known = new Set(only === null ? destination.skus : [only]);
   const bare = mode === "keep" && only === null
-    ? sent.filter(({ sku }) => known.has(sku) && places.countImages(sku) === 0)
+    ? sent.filter(({ sku }) =>
+      known.has(sku) && destination.countImages(sku) === 0
+    )
     : [];
-  const stored = await storedBySku(client, bare.map(({ sku }) => sku));
-  // A cell cannot hold the descriptions of stored images. To keep them, the row
-  // gets no images, and the stored product is changed.
+  const stored = await storedProductsBySku(client, bare.map(({ sku }) => sku));
+  // A cell cannot contain the descriptions of stored images. To keep them, the
+  // stored product is changed instead of the row.
   for (const { sku, images } of stored.values()) {
     if (images.some(({ alt }) => (alt ?? "") !== "")) known.delete(sku);
   }
   const inRows = sent.filter(({ sku }) => known.has(sku));
   const others = sent.filter(({ sku }) => !known.has(sku));
   const placed = await placeInProducts(client, others, mode);
-  places.place(
+  destination.place(
     inRows.map((one) => ({
       ...one,
       stored: stored.get(one.sku)?.images.map(({ url }) => url) ?? [],
@@ -766,8 +789,8 @@ async function place(
   set.change({ placed: { ...placed, rows: inRows.length } });
 }
 
-function Progress({ queue }: { queue: Queue }) {
-  const { sent, refused, left } = countsOf(queue);
+function SendingProgress({ queue }: { queue: Queue }) {
+  const { sent, refused, left } = countByState(queue);
   const { failure, isRunning } = queue;
   return (
     <>
@@ -810,10 +833,10 @@ function refusedIn(
   });
 }
 
-/** The pictures that the service refuses, with its reasons. */
-function Refused({ refused, onSmaller }: {
+/** A list of the pictures that the service refused, with the reasons. */
+function RefusedPictures({ refused, onSmaller }: {
   refused: readonly RefusedPicture[];
-  /** null while pictures are being sent, and afterwards. */
+  /** Null while pictures are being sent, and after they were added. */
   onSmaller: (() => void) | null;
 }) {
   if (refused.length === 0) return null;
@@ -824,13 +847,13 @@ function Refused({ refused, onSmaller }: {
         The service refuses {plural(refused.length, "picture")}:
       </p>
       <ul>
-        {refused.slice(0, SHOWN).map(({ picture, why }) => (
+        {refused.slice(0, PAGE_SIZE).map(({ picture, why }) => (
           <li key={picture.key}>
             <span class="mono break">{picture.path}</span>: {why}
           </li>
         ))}
-        {refused.length > SHOWN && (
-          <li>and {formatCount(refused.length - SHOWN)} more</li>
+        {refused.length > PAGE_SIZE && (
+          <li>and {formatCount(refused.length - PAGE_SIZE)} more</li>
         )}
       </ul>
       {tooLarge.length > 0 && onSmaller !== null && (
@@ -844,7 +867,7 @@ function Refused({ refused, onSmaller }: {
   );
 }
 
-/** Where the pictures are now. */
+/** A note that says where the pictures are now. */
 function PlacedNote({ placed, only }: {
   placed: NonNullable<SetState["placed"]>;
   only: string | null;

@@ -1,16 +1,16 @@
 /**
- * Pictures on their way into products: chosen → assigned by their names → sent
- * → placed.
+ * The state of chosen pictures. They are chosen, then assigned to products by
+ * their names, then sent, then added to the products.
  */
 import type { Client } from "../../client/mod.ts";
 import { afterMs, now } from "../lib/browser.ts";
 import { Store } from "../lib/store.ts";
 import type { SortedFiles } from "./dropped.ts";
 import type { UnsentFile } from "./kinds.ts";
-import type { Placed, PlacingMode } from "./placing.ts";
+import type { PlacingMode, PlacingResult } from "./placing.ts";
 import {
   applyEvent,
-  isQueueSettled,
+  isQueueFinished,
   newQueue,
   nextInQueue,
   type Queue,
@@ -27,11 +27,11 @@ import {
 } from "./set.ts";
 import {
   findPicturedProducts,
-  productOf,
+  findProductBySku,
   type StoredProduct,
 } from "./stored.ts";
 
-/** The search for stored products. */
+/** The state of the search for stored products. */
 export type SearchState =
   | { name: "waiting" }
   | { name: "running"; done: number; total: number }
@@ -44,20 +44,20 @@ export interface SetState {
   /** Names of files that an operating system has added. */
   systemFiles: readonly string[];
   choices: Choices;
-  /** null: the person has not been asked, or has not answered. */
+  /** Null until the user has chosen. */
   mode: PlacingMode | null;
-  /** Whether large pictures are made smaller. */
+  /** Whether large pictures are made smaller before they are sent. */
   smaller: boolean;
   search: SearchState;
   /** The stored products that were found, by their SKUs. */
   stored: ReadonlyMap<string, StoredProduct>;
-  /** null until the pictures are sent. */
+  /** Null until the user sends the pictures. */
   queue: Queue | null;
-  /** What became of the pictures; null: they are in no product yet. */
-  placed: Placed & { rows: number } | null;
+  /** The result of adding the pictures to products; null before that. */
+  placed: PlacingResult & { rows: number } | null;
 }
 
-const EMPTY: SetState = {
+const EMPTY_STATE: SetState = {
   pictures: [],
   unsent: [],
   systemFiles: [],
@@ -71,10 +71,10 @@ const EMPTY: SetState = {
 };
 
 export class PictureSet {
-  readonly state: Store<SetState> = new Store(EMPTY);
+  readonly state: Store<SetState> = new Store(EMPTY_STATE);
   /** Whether the pictures are being put into products. */
   isPlacing = false;
-  /** The id of the account whose products are known; null: none is. */
+  /** The id of the account whose products were searched; null before that. */
   #account: string | null = null;
   #searching = new AbortController();
   #sending = new AbortController();
@@ -124,7 +124,7 @@ export class PictureSet {
     }
   }
 
-  /** Ends the search with what was found. */
+  /** Ends the search with the products that were found so far. */
   endSearch(): void {
     this.#searching.abort();
     this.change({ search: { name: "done" } });
@@ -136,22 +136,25 @@ export class PictureSet {
     this.change({ stored, search });
   }
 
-  /** Whether a stored product has the SKU; then it is known from now on. */
+  /** Whether a stored product has the SKU; adds the product to the state. */
   async knows(client: Client, sku: string): Promise<boolean> {
     if (this.state.value.stored.has(sku)) return true;
-    const product = await productOf(client, sku);
+    const product = await findProductBySku(client, sku);
     if (product !== null) this.#addStored([product], this.state.value.search);
     return product !== null;
   }
 
-  /** Sends these pictures; those that were sent before are not sent again. */
+  /** Sends these pictures, except those that were sent before. */
   async send(client: Client, pictures: readonly Picture[]): Promise<void> {
     const { account } = await client.account.get();
     this.#sending.abort();
     this.#sending = new AbortController();
     if (this.#account !== null && this.#account !== account.id) {
-      // Somebody else has signed in since: search that account's products.
-      return this.change({ ...EMPTY, pictures: this.state.value.pictures });
+      // Another account has signed in, whose products must be searched.
+      return this.change({
+        ...EMPTY_STATE,
+        pictures: this.state.value.pictures,
+      });
     }
     this.#begin(client, account.id, pictures);
   }
@@ -163,7 +166,7 @@ export class PictureSet {
     const large = new Set(
       largePictures(pictures, imageLimit()).map(({ key }) => key),
     );
-    const shrunk = queue === null ? [] : tooLargeKeys(queue);
+    const refusedForSize = queue === null ? [] : tooLargeKeys(queue);
     const advance = (event: QueueEvent) => {
       const { queue } = this.state.value;
       if (queue === null) return;
@@ -180,7 +183,7 @@ export class PictureSet {
           client,
           account,
           signal,
-          smaller: smaller && (large.has(key) || shrunk.includes(key)),
+          smaller: smaller && (large.has(key) || refusedForSize.includes(key)),
           onWait: (error) => advance({ name: "delayed", error }),
         }).then(advance, (error) => advance({ name: "ended", key, error }));
       }
@@ -189,12 +192,12 @@ export class PictureSet {
       }
     };
     const known = new Map(queue === null ? [] : sentUrls(queue));
-    const fresh = newQueue([...byKey.keys()], known);
-    this.change({ queue: applyEvent(fresh, { name: "started" }) });
+    const newState = newQueue([...byKey.keys()], known);
+    this.change({ queue: applyEvent(newState, { name: "started" }) });
     sendNext();
   }
 
-  /** Stops the sending and the search; what was sent stays sent. */
+  /** Stops sending and searching. Sent pictures stay sent. */
   stop(): void {
     this.#searching.abort();
     this.#sending.abort();
@@ -210,13 +213,13 @@ export class PictureSet {
     return new Map(queue === null ? [] : sentUrls(queue));
   }
 
-  /** Whether all pictures are sent or refused, and in no product yet. */
+  /** Whether all pictures are sent or refused, but not yet in products. */
   get awaitsPlacing(): boolean {
     const { queue, placed } = this.state.value;
-    return queue !== null && placed === null && isQueueSettled(queue);
+    return queue !== null && placed === null && isQueueFinished(queue);
   }
 
-  /** Whether closing the page would end the sending or lose the choices. */
+  /** Whether closing the page would stop sending or lose choices. */
   get isUnsaved(): boolean {
     const { queue, placed } = this.state.value;
     return queue !== null && placed === null;

@@ -1,26 +1,26 @@
-/** Puts the URLs of sent pictures into stored products. */
+/** Adds sent pictures to stored products. */
 import { type Client, newIdempotencyKey } from "../../client/mod.ts";
 import { plural } from "../lib/format.ts";
 import { uploadName } from "../state/names.ts";
 import { imagesAfter } from "./set.ts";
-import { productOf, type StoredProduct } from "./stored.ts";
+import { findProductBySku, type StoredProduct } from "./stored.ts";
 
-/** Pictures of a product, by their URLs in their order. */
+/** The sent pictures of one product: their URLs in order. */
 export interface SentPictures {
   sku: string;
   urls: readonly string[];
 }
 
-/** Whether the former pictures of a product stay. */
+/** Whether a product keeps its existing images or gets only the new ones. */
 export type PlacingMode = "keep" | "replace";
 
-/** Where pictures can go besides stored products: a table, or a form. */
-export interface PicturePlaces {
+/** Receives pictures instead of stored products: a table or a form. */
+export interface PictureDestination {
   /** The SKUs of the rows. */
   skus: readonly string[];
   /** The name of a row, such as `row 5`. */
   nameOf(sku: string): string;
-  /** The number of images that a row has already. */
+  /** The number of images that a row already has. */
   countImages(sku: string): number;
   /** Puts the pictures into the rows, or into the form. */
   place(pictures: readonly PicturesForRow[], mode: PlacingMode): void;
@@ -31,26 +31,30 @@ export interface PicturesForRow extends SentPictures {
   stored: readonly string[];
 }
 
-/** The import that changes the products, and SKUs that no product has. */
-export interface Placed {
-  /** null: no product was changed. */
+/** The result of adding pictures to stored products. */
+export interface PlacingResult {
+  /** The import that changes the products; null if no product changes. */
   import_id: string | null;
+  /** The number of changed products. */
   products: number;
+  /** The SKUs that no product has. */
   unknown: readonly string[];
 }
 
-/** The products read at once. */
-const AT_ONCE = 4;
+/** The number of products that are requested at the same time. */
+const CONCURRENT_REQUESTS = 4;
 
 /** The stored products with these SKUs. */
-export async function storedBySku(
+export async function storedProductsBySku(
   client: Client,
   skus: readonly string[],
 ): Promise<Map<string, StoredProduct>> {
   const stored = new Map<string, StoredProduct>();
-  for (let from = 0; from < skus.length; from += AT_ONCE) {
+  for (let from = 0; from < skus.length; from += CONCURRENT_REQUESTS) {
     const found = await Promise.all(
-      skus.slice(from, from + AT_ONCE).map((sku) => productOf(client, sku)),
+      skus.slice(from, from + CONCURRENT_REQUESTS).map((sku) =>
+        findProductBySku(client, sku)
+      ),
     );
     for (const product of found) {
       if (product !== null) stored.set(product.sku, product);
@@ -59,13 +63,13 @@ export async function storedBySku(
   return stored;
 }
 
-/** Changes the images of stored products, as one import. */
+/** Changes the images of stored products with one import. */
 export async function placeInProducts(
   client: Client,
   all: readonly SentPictures[],
   mode: PlacingMode,
-): Promise<Placed> {
-  const stored = await storedBySku(client, all.map(({ sku }) => sku));
+): Promise<PlacingResult> {
+  const stored = await storedProductsBySku(client, all.map(({ sku }) => sku));
   const products = all.flatMap(({ sku, urls }) => {
     const product = stored.get(sku);
     if (product === undefined) return [];

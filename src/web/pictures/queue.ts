@@ -1,21 +1,22 @@
 /**
- * The pictures that are being sent, as a state machine: waiting → on its way →
- * sent or refused. After a temporary failure the picture waits again, and the
- * next one begins after a pause. Any other failure stops the queue.
+ * The queue of pictures to send, as a state machine. The states of a picture are
+ * waiting, sending, and sent or refused. After a temporary failure the picture
+ * waits again, and the next picture begins after a pause. Any other failure
+ * stops the queue.
  */
 
-/** The most pictures on their way at once. */
-export const AT_ONCE = 2;
+/** The number of pictures that are sent at the same time. */
+export const CONCURRENT_PICTURES = 2;
 /** Pauses in milliseconds after failures in a row; the last one repeats. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 /** The number of failures in a row after which the queue stops. */
-const MOST_FAILURES = 12;
+const FAILURE_LIMIT = 12;
 
 export type SendingState =
   | { name: "waiting" }
-  | { name: "on its way" }
+  | { name: "sending" }
   | { name: "sent"; url: string }
-  /** The service never accepts this picture, or not in this size. */
+  /** The service never accepts this picture, or never in this size. */
   | { name: "refused"; why: string; isTooLarge: boolean };
 
 export interface Queue {
@@ -24,9 +25,9 @@ export interface Queue {
   isRunning: boolean;
   /** When the next picture may begin, in Unix milliseconds. */
   notBefore: number;
-  /** The number of failures since a picture was last sent. */
+  /** The number of failures since the last picture was sent. */
   failures: number;
-  /** The last failure: why the queue pauses or has stopped; null: none. */
+  /** Why the queue pauses or has stopped; null if nothing has failed. */
   failure: Error | null;
 }
 
@@ -36,16 +37,16 @@ export type QueueEvent =
   | { name: "begun"; key: string }
   | { name: "sent"; key: string; url: string }
   | { name: "refused"; key: string; why: string; isTooLarge: boolean }
-  /** The same request may succeed later; `wait`: what the service asks for. */
+  /** The request may succeed after the service's `wait` in milliseconds. */
   | { name: "failed"; key: string; error: Error; wait: number; now: number }
-  /** No picture can be sent: the key is revoked, the quota is used up. */
+  /** No picture can be sent, for example because the key is revoked. */
   | { name: "ended"; key: string; error: Error }
-  /** It was aborted. */
+  /** The request was aborted. */
   | { name: "put back"; key: string }
   /** The service asks to wait before a request is repeated. */
   | { name: "delayed"; error: Error };
 
-/** A queue of these pictures; `known`: the URLs of those that were sent. */
+/** A queue of these pictures; `known` has the URLs of the sent ones. */
 export function newQueue(
   keys: readonly string[],
   known: ReadonlyMap<string, string> = new Map(),
@@ -64,10 +65,10 @@ export function newQueue(
 
 const WAITING = { name: "waiting" } as const;
 
-/** The queue after an event; it stops when every picture is settled. */
+/** The queue after an event. It stops after the last picture. */
 export function applyEvent(queue: Queue, event: QueueEvent): Queue {
   const next = afterEvent(queue, event);
-  return { ...next, isRunning: next.isRunning && !isQueueSettled(next) };
+  return { ...next, isRunning: next.isRunning && !isQueueFinished(next) };
 }
 
 function afterEvent(queue: Queue, event: QueueEvent): Queue {
@@ -77,7 +78,7 @@ function afterEvent(queue: Queue, event: QueueEvent): Queue {
     case "stopped":
       return { ...queue, isRunning: false };
     case "begun":
-      return withState(queue, event.key, { name: "on its way" });
+      return withState(queue, event.key, { name: "sending" });
     case "sent": {
       const { url } = event;
       const sent = withState(queue, event.key, { name: "sent", url });
@@ -93,7 +94,7 @@ function afterEvent(queue: Queue, event: QueueEvent): Queue {
       const pause = PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1];
       return {
         ...withState(queue, event.key, WAITING),
-        isRunning: queue.isRunning && failures < MOST_FAILURES,
+        isRunning: queue.isRunning && failures < FAILURE_LIMIT,
         notBefore: Math.max(queue.notBefore, now + Math.max(wait, pause)),
         failures,
         failure: error,
@@ -120,8 +121,8 @@ function withState(queue: Queue, key: string, state: SendingState): Queue {
 }
 
 /**
- * The pictures to begin now; `wakeAt`: when to look again although nothing
- * happens.
+ * The pictures to send now. If none may begin before a pause ends, `wakeAt` is
+ * the end of the pause.
  */
 export function nextInQueue(
   { pictures, isRunning, notBefore }: Queue,
@@ -132,12 +133,12 @@ export function nextInQueue(
   const waiting = keysIn("waiting");
   if (!isRunning || waiting.length === 0) return { keys: [], wakeAt: null };
   if (now < notBefore) return { keys: [], wakeAt: notBefore };
-  const free = AT_ONCE - keysIn("on its way").length;
+  const free = CONCURRENT_PICTURES - keysIn("sending").length;
   return { keys: waiting.slice(0, Math.max(0, free)), wakeAt: null };
 }
 
-/** How many pictures are in each state. */
-export function countsOf(
+/** The numbers of sent, refused and remaining pictures. */
+export function countByState(
   { pictures }: Queue,
 ): Record<"sent" | "refused" | "left", number> {
   const counts = { sent: 0, refused: 0, left: 0 };
@@ -148,6 +149,6 @@ export function countsOf(
 }
 
 /** Whether every picture is sent or refused. */
-export function isQueueSettled(queue: Queue): boolean {
-  return countsOf(queue).left === 0;
+export function isQueueFinished(queue: Queue): boolean {
+  return countByState(queue).left === 0;
 }

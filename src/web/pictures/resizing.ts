@@ -1,9 +1,9 @@
 /** Makes large pictures smaller in the browser. */
 import type { ImageType } from "../../images/image_types.ts";
 
-/** The longer side of a picture that was made smaller, in pixels. */
+/** The longer side of a shrunk picture, in pixels. */
 export const LONGER_SIDE = 2_000;
-/** Above this number of bytes, the page offers to make a picture smaller. */
+/** The page offers to shrink pictures with more bytes. */
 export const LARGE_BYTES = 4_000_000;
 const QUALITY = 0.88;
 
@@ -21,20 +21,20 @@ export function sizeWithin({ width, height }: Size, side: number): Size {
   };
 }
 
-/** Whether a picture can be made smaller: an animation would lose its motion. */
+/** Whether a picture can be shrunk. An animation would lose its motion. */
 export function isReducible(type: ImageType): boolean {
   return type !== "gif";
 }
 
 /**
- * The picture with at most `LONGER_SIDE` pixels; the picture itself if that is
- * smaller in bytes, or if the browser cannot read it.
+ * Shrinks a picture to `LONGER_SIDE` pixels. Returns the original if it has
+ * fewer bytes, or if the browser cannot read it.
  */
-export async function madeSmaller(
+export async function shrinkPicture(
   file: Blob,
   type: ImageType,
 ): Promise<Blob> {
-  const drawn = await drawnWithin(file, LONGER_SIDE);
+  const drawn = await drawWithin(file, LONGER_SIDE);
   if (drawn === null) return file;
   // JPEG has no transparency.
   const made = await new Promise<Blob | null>((resolve) =>
@@ -43,8 +43,8 @@ export async function madeSmaller(
   return made !== null && made.size < file.size ? made : file;
 }
 
-/** The picture, drawn in this size; null if the browser cannot read it. */
-export async function drawnWithin(
+/** Draws a picture in this size; null if the browser cannot read the picture. */
+export async function drawWithin(
   file: Blob,
   side: number,
 ): Promise<HTMLCanvasElement | null> {

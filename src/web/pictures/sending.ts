@@ -1,24 +1,24 @@
-/** Sends one picture, and remembers the URLs of sent ones for this tab. */
+/** Sends one picture, and stores the URLs of sent pictures for this tab. */
 import { ApiError, type Client, isRetryable } from "../../client/mod.ts";
 import { now, storedInTab } from "../lib/browser.ts";
 import { formatBytes } from "../lib/format.ts";
 import { UNREADABLE } from "./dropped.ts";
 import type { QueueEvent } from "./queue.ts";
-import { madeSmaller } from "./resizing.ts";
+import { shrinkPicture } from "./resizing.ts";
 import type { Picture } from "./set.ts";
 
 export interface SendingOptions {
   client: Client;
-  /** The id of the account: another account has no right to the same URLs. */
+  /** The id of the account. URLs are valid only for the account that sent them. */
   account: string;
   signal: AbortSignal;
-  /** Whether the picture is made smaller. */
+  /** Whether the picture is shrunk before it is sent. */
   smaller: boolean;
   /** Called before each wait that the service asks for. */
   onWait: (error: Error) => void;
 }
 
-/** The most bytes of an image, which the service writes into its page. */
+/** The limit of an image in bytes, which the service writes into the page. */
 export function imageLimit(): number {
   const meta = document.querySelector<HTMLMetaElement>(
     "meta[name=image-limit]",
@@ -26,22 +26,22 @@ export function imageLimit(): number {
   return Number(meta?.content ?? Infinity);
 }
 
-/** Sends a picture; returns what happened to it as an event of the queue. */
+/** Sends a picture; returns the outcome as an event of the queue. */
 export async function sendPicture(
   { key, file, type }: Picture,
   options: SendingOptions,
 ): Promise<QueueEvent> {
   const { client, signal, onWait } = options;
-  const smaller = options.smaller ? await madeSmaller(file, type) : file;
+  const smaller = options.smaller ? await shrinkPicture(file, type) : file;
   const content = await contentOf(smaller);
   if (content === null) {
     return { name: "refused", key, why: UNREADABLE, isTooLarge: false };
   }
   const limit = imageLimit();
   if (content.byteLength > limit) {
-    const why = `It has ${formatBytes(content.byteLength)}; ${
+    const why = `The picture has ${formatBytes(content.byteLength)}; ${
       formatBytes(limit)
-    } is the most.`;
+    } is the limit.`;
     return { name: "refused", key, why, isTooLarge: true };
   }
   const known = await rememberedUrl(options.account, content);
@@ -54,7 +54,7 @@ export async function sendPicture(
     known.remember(image.url);
     return { name: "sent", key, url: image.url };
   } catch (error) {
-    return eventOf(key, error, signal);
+    return eventOfFailure(key, error, signal);
   }
 }
 
@@ -66,8 +66,8 @@ async function contentOf(file: Blob): Promise<ArrayBuffer | null> {
   }
 }
 
-/** What a failure means for the queue. */
-export function eventOf(
+/** Converts a failure to an event of the queue. */
+export function eventOfFailure(
   key: string,
   error: unknown,
   signal: AbortSignal,
@@ -89,7 +89,7 @@ export function eventOf(
   return { name: "failed", key, error, wait, now: now() };
 }
 
-/** Whether an answer is about the account or the service, not the picture. */
+/** Whether an error concerns all pictures: the account or the service. */
 function isForAll({ status, code, details }: ApiError): boolean {
   const isOfPicture = status === 413 || status === 422 || status === 415 ||
     status === 400;
@@ -103,16 +103,22 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** A URL is used again for a day; the service keeps an unnamed image longer. */
+/**
+ * How long a URL is used again. The service stores an image longer than this,
+ * even if no product uses the image.
+ */
 const REMEMBERED_MS = 24 * 60 * 60_000;
 
 interface Remembered {
-  /** The URL of the same bytes; null: they were not sent in this tab. */
+  /** The URL of the same bytes; null if this tab has not sent them. */
   url: string | null;
   remember: (url: string) => void;
 }
 
-/** The URL that these bytes got; browsers hash only on https and localhost. */
+/**
+ * The URL of these bytes, if this tab has sent them. Browsers compute hashes
+ * only on https and localhost.
+ */
 async function rememberedUrl(
   account: string,
   content: ArrayBuffer,

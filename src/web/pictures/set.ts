@@ -1,13 +1,13 @@
 /**
- * The pictures that a person has chosen: the product of each, its place among
- * the pictures of that product, and what is left out.
+ * The assignment of chosen pictures to products: the product of each picture,
+ * the order of a product's pictures, and the pictures that are left out.
  */
 import { LISTS } from "../../catalogue/fields.ts";
 import type { ImageType } from "../../images/image_types.ts";
 import type { UnsentFile } from "./kinds.ts";
 import {
   compareNames,
-  comparePlaces,
+  comparePositions,
   type PictureMatch,
   type SkuIndex,
 } from "./matching.ts";
@@ -21,11 +21,11 @@ export interface Picture {
   type: ImageType;
 }
 
-/** What a person has decided about pictures. */
+/** The user's decisions about pictures. */
 export interface Choices {
-  /** The SKU of each picture by its key; null: it is not sent. */
+  /** The chosen SKUs by the keys of pictures; null if a picture is left out. */
   products: ReadonlyMap<string, string | null>;
-  /** The changed orders of pictures, by SKU. */
+  /** The keys of a product's pictures in a chosen order, by SKU. */
   orders: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -35,35 +35,35 @@ export const NO_CHOICES: Choices = { products: new Map(), orders: new Map() };
 export interface PictureGroup {
   sku: string;
   pictures: readonly Picture[];
-  /** Pictures beyond the most that a product can have. */
+  /** Pictures beyond the limit of a product. */
   tooMany: readonly Picture[];
 }
 
-/** A picture that fits no product, or several. */
+/** A picture whose name matches no product, or several products. */
 export interface UnmatchedPicture {
   picture: Picture;
-  /** The SKUs that its name fits equally well; none: it fits none. */
+  /** The SKUs that the name matches equally well. */
   skus: readonly string[];
 }
 
 export interface Assignment {
   groups: readonly PictureGroup[];
   unmatched: readonly UnmatchedPicture[];
-  /** Pictures that a person has left out. */
+  /** Pictures that the user has left out. */
   leftOut: readonly Picture[];
 }
 
-/** The most pictures of a product. */
-export const MOST_PICTURES: number = LISTS.images.max;
+/** The maximum number of pictures of a product. */
+export const PICTURES_PER_PRODUCT: number = LISTS.images.max;
 
-/** The number of pictures assigned between two pauses. */
-const STEP = 100;
+/** The number of pictures that are assigned between two pauses. */
+const PICTURES_PER_SLICE = 100;
 
 /**
- * Assigns each picture to the product that its name shows, or that a person has
- * chosen; with `only`, all to that product.
+ * Assigns each picture to the product that matches its name or that the user has
+ * chosen. With `only`, all pictures are assigned to the product `only`.
  */
-export function* assign(
+export function* assignPictures(
   pictures: readonly Picture[],
   index: SkuIndex,
   { products, orders }: Choices,
@@ -73,7 +73,7 @@ export function* assign(
   const unmatched: UnmatchedPicture[] = [];
   const leftOut: Picture[] = [];
   for (const [i, picture] of pictures.entries()) {
-    if (i % STEP === STEP - 1) yield;
+    if (i % PICTURES_PER_SLICE === PICTURES_PER_SLICE - 1) yield;
     const match = index.match(picture.path);
     const chosen = products.get(picture.key) ?? only ?? undefined;
     if (products.get(picture.key) === null) {
@@ -91,38 +91,38 @@ export function* assign(
   }
   const inOrderOfSkus = [...bySku].sort(([a], [b]) => compareNames(a, b));
   const groups = inOrderOfSkus.map(([sku, matched]) => {
-    const sorted = inOrder(matched.sort(comparePlaces), orders.get(sku));
+    const sorted = inOrder(matched.sort(comparePositions), orders.get(sku));
     return {
       sku,
-      pictures: sorted.slice(0, MOST_PICTURES),
-      tooMany: sorted.slice(MOST_PICTURES),
+      pictures: sorted.slice(0, PICTURES_PER_PRODUCT),
+      tooMany: sorted.slice(PICTURES_PER_PRODUCT),
     };
   });
   return { groups, unmatched, leftOut };
 }
 
 /**
- * The assignment with only as many pictures of each product as fit besides the
- * images that it has.
+ * The assignment with fewer pictures of products that already have images, so
+ * that no product exceeds the limit.
  */
-export function withinRoom(
+export function withinImageLimit(
   { groups, ...others }: Assignment,
   imagesOf: (sku: string) => number,
 ): Assignment {
   return {
     ...others,
     groups: groups.map(({ sku, pictures, tooMany }) => {
-      const room = Math.max(0, MOST_PICTURES - imagesOf(sku));
+      const remaining = Math.max(0, PICTURES_PER_PRODUCT - imagesOf(sku));
       return {
         sku,
-        pictures: pictures.slice(0, room),
-        tooMany: [...pictures.slice(room), ...tooMany],
+        pictures: pictures.slice(0, remaining),
+        tooMany: [...pictures.slice(remaining), ...tooMany],
       };
     }),
   };
 }
 
-/** The pictures in the order of these keys; others follow. */
+/** Sorts pictures by the order of these keys; other pictures follow. */
 function inOrder<T extends Picture>(
   pictures: readonly T[],
   keys: readonly string[] = [],
@@ -132,8 +132,8 @@ function inOrder<T extends Picture>(
   return pictures.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** The choices after a picture was moved forward by one place. */
-export function movedForward(
+/** The choices after a picture was moved forward by one position. */
+export function withPictureMovedForward(
   choices: Choices,
   { sku, pictures }: PictureGroup,
   { key }: Picture,
@@ -145,8 +145,8 @@ export function movedForward(
   return { ...choices, orders: new Map(choices.orders).set(sku, order) };
 }
 
-/** The choices after a picture was given to a product, or left out. */
-export function assigned(
+/** The choices after a picture was assigned to a product, or left out. */
+export function withChosenProduct(
   choices: Choices,
   { key }: Picture,
   sku: string | null,
@@ -159,7 +159,7 @@ export function picturesIn({ groups }: Pick<Assignment, "groups">): Picture[] {
   return groups.flatMap(({ pictures }) => pictures);
 }
 
-/** The pictures that are large, and can be made smaller. */
+/** The large pictures that can be shrunk. */
 export function largePictures(
   pictures: readonly Picture[],
   limit: number,
@@ -170,8 +170,8 @@ export function largePictures(
 }
 
 /**
- * The images of a product after its pictures are added: the existing ones stay
- * in front, or are replaced. A URL is listed once.
+ * The images of a product after pictures were added. Existing images come first,
+ * or are replaced. Each URL is listed once.
  */
 export function imagesAfter(
   existing: readonly string[],
@@ -183,29 +183,31 @@ export function imagesAfter(
   return all.filter((url) => {
     const path = pathOfImage(url);
     return !paths.has(path) && paths.add(path);
-  }).slice(0, MOST_PICTURES);
+  }).slice(0, PICTURES_PER_PRODUCT);
 }
 
 const STORED_IMAGE = /^\/images\/[\da-f]{2}\/[\da-f]{64}\.\w{3,4}$/;
 
-/** A stored image can be named with or without the service's host. */
+/** The same path for a stored image with and without the service's host. */
 function pathOfImage(url: string): string {
   const path = url.slice(Math.max(0, url.lastIndexOf("/images/")));
   return STORED_IMAGE.test(path) ? path : url;
 }
 
-/** Adds pictures; those that are there already are not added again. */
+/** Adds pictures, except those that the list already contains. */
 export function withPictures(
   pictures: readonly Picture[],
   added: readonly Omit<Picture, "key">[],
 ): Picture[] {
   const nameOf = ({ path, file }: Omit<Picture, "key">) =>
     `${path}\n${file.size}\n${file.lastModified}`;
-  const known = new Set(pictures.map(nameOf));
-  const fresh = added.filter((picture) => !known.has(nameOf(picture)));
+  const knownNames = new Set(pictures.map(nameOf));
+  const newPictures = added.filter((picture) =>
+    !knownNames.has(nameOf(picture))
+  );
   return [
     ...pictures,
-    ...fresh.map((picture, i) => ({
+    ...newPictures.map((picture, i) => ({
       ...picture,
       key: `${pictures.length + i}`,
     })),

@@ -1,4 +1,4 @@
-/** Finds the stored products whose SKUs are in the names of pictures. */
+/** Finds stored products whose SKUs are in the names of pictures. */
 import {
   ApiError,
   type Client,
@@ -8,12 +8,12 @@ import {
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { otherSpellings, skuCandidates, SkuIndex } from "./matching.ts";
 
-/** A larger catalogue is not read whole: each possible SKU is looked up. */
-const READ_WHOLE = 5_000;
-/** The requests on their way at once. */
-const AT_ONCE = 4;
-/** The most possible SKUs that are looked up. */
-const MOST_LOOKUPS = 10_000;
+/** All products of a catalogue of this size are listed; else SKUs are looked up. */
+const LARGEST_LISTED_CATALOGUE = 5_000;
+/** The number of lookups at the same time. */
+const CONCURRENT_LOOKUPS = 4;
+/** The maximum number of possible SKUs that are looked up. */
+const LOOKUP_LIMIT = 10_000;
 
 export interface StoredProduct {
   id: string;
@@ -22,25 +22,25 @@ export interface StoredProduct {
   images: readonly ProductImage[];
 }
 
-export interface Search {
+export interface ProductSearch {
   client: Client;
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
 }
 
 /**
- * The stored products that pictures with these paths may show, and those of
- * these SKUs; `products` is the size of the catalogue.
+ * Finds stored products whose SKUs may be in these paths, and those with these
+ * SKUs. `products` is the size of the catalogue.
  */
 export async function findPicturedProducts(
-  search: Search,
+  search: ProductSearch,
   products: number,
   paths: readonly string[],
   skus: readonly string[],
 ): Promise<StoredProduct[]> {
   const { client, signal, onProgress } = search;
   if (products === 0) return [];
-  if (products <= READ_WHOLE) {
+  if (products <= LARGEST_LISTED_CATALOGUE) {
     const found: StoredProduct[] = [];
     const all = client.products
       .list({ limit: PAGE_LIMIT.maximum }, { signal });
@@ -52,39 +52,42 @@ export async function findPicturedProducts(
   }
   const candidates = new Map(paths.map((path) => [path, skuCandidates(path)]));
   const literal = new Set([...skus, ...[...candidates.values()].flat()]);
-  const found = await lookUp(search, [...literal].slice(0, MOST_LOOKUPS));
-  // Other spellings are looked up only for names without a literal SKU.
+  const found = await lookUp(search, [...literal].slice(0, LOOKUP_LIMIT));
+  // Other spellings are looked up only for paths without a stored SKU.
   const index = new SkuIndex(found.map(({ sku }) => sku));
   const others = new Set(
     paths.filter((path) => index.match(path).skus.length === 0)
       .flatMap((path) => candidates.get(path)!.flatMap(otherSpellings))
       .filter((sku) => !literal.has(sku)),
   );
-  const left = MOST_LOOKUPS - literal.size;
-  const more = await lookUp(search, [...others].slice(0, Math.max(0, left)));
+  const remaining = LOOKUP_LIMIT - literal.size;
+  const more = await lookUp(
+    search,
+    [...others].slice(0, Math.max(0, remaining)),
+  );
   return [...found, ...more];
 }
 
 async function lookUp(
-  { client, signal, onProgress }: Search,
+  { client, signal, onProgress }: ProductSearch,
   skus: readonly string[],
 ): Promise<StoredProduct[]> {
   const found: StoredProduct[] = [];
-  const open = [...skus].reverse();
+  const pending = [...skus].reverse();
   let done = 0;
   const work = async () => {
-    for (let sku = open.pop(); sku !== undefined; sku = open.pop()) {
-      const product = await productOf(client, sku, signal);
+    for (let sku = pending.pop(); sku !== undefined; sku = pending.pop()) {
+      const product = await findProductBySku(client, sku, signal);
       if (product !== null) found.push(product);
       onProgress(++done, skus.length);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENT_LOOKUPS }, work));
   return found;
 }
 
 /** The stored product with this SKU; null if there is none. */
-export async function productOf(
+export async function findProductBySku(
   client: Client,
   sku: string,
   signal?: AbortSignal,
@@ -99,7 +102,7 @@ export async function productOf(
   }
 }
 
-/** What is needed of a product; none if it has no SKU. */
+/** The used fields of a product; empty if the product has no SKU. */
 function storedProduct(
   { id, sku, title = "", images = [] }: Product,
 ): StoredProduct[] {

@@ -1,35 +1,35 @@
-/** Small drawings of pictures that are not sent yet. */
+/** Thumbnails of pictures before they are sent. */
 import { useEffect, useRef } from "preact/hooks";
-import { drawnWithin } from "./resizing.ts";
+import { drawWithin } from "./resizing.ts";
 
-/** The longer side of a thumbnail in pixels, for screens of twice the density. */
+/** The longer side of a thumbnail in pixels, for screens of double density. */
 const SIDE = 160;
 
-/** Draws one picture after the other: each takes memory for all its pixels. */
-let last: Promise<unknown> = Promise.resolve();
+/** Draws one picture at a time, because a picture needs memory for all pixels. */
+let lastDrawing: Promise<unknown> = Promise.resolve();
 
 /** Drawn thumbnails by file. */
-const drawn = new WeakMap<File, HTMLCanvasElement>();
+const drawnPictures = new WeakMap<File, HTMLCanvasElement>();
 
-/** A picture before it is sent; empty if the browser cannot draw it. */
+/** The thumbnail of a picture; empty if the browser cannot draw the picture. */
 export function PictureThumb({ file, label }: { file: File; label: string }) {
-  const place = useRef<HTMLSpanElement>(null);
+  const box = useRef<HTMLSpanElement>(null);
   useEffect(() => {
-    let isGone = false;
+    let isUnmounted = false;
     const show = (canvas: HTMLCanvasElement) =>
-      place.current?.replaceChildren(canvas);
-    const known = drawn.get(file);
-    if (known !== undefined) show(known);
+      box.current?.replaceChildren(canvas);
+    const cached = drawnPictures.get(file);
+    if (cached !== undefined) show(cached);
     else {
-      last = last.then(async () => {
-        if (isGone) return;
-        const canvas = await drawnWithin(file, SIDE).catch(() => null);
+      lastDrawing = lastDrawing.then(async () => {
+        if (isUnmounted) return;
+        const canvas = await drawWithin(file, SIDE).catch(() => null);
         if (canvas === null) return;
-        drawn.set(file, canvas);
-        if (!isGone) show(canvas);
+        drawnPictures.set(file, canvas);
+        if (!isUnmounted) show(canvas);
       });
     }
-    return () => isGone = true;
+    return () => isUnmounted = true;
   }, [file]);
-  return <span ref={place} class="thumb" role="img" aria-label={label} />;
+  return <span ref={box} class="thumb" role="img" aria-label={label} />;
 }

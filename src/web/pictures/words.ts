@@ -1,7 +1,7 @@
 /**
- * Words in the names of picture files: which side of the product a picture
- * shows, in English, German, Swedish, French, Spanish, Italian, Polish, Dutch
- * and Danish.
+ * Words in the names of picture files. Some words name the view of the product,
+ * in English, German, Swedish, French, Spanish, Italian, Polish, Dutch or
+ * Danish.
  */
 
 /**
@@ -39,31 +39,31 @@ const RANK_OF_VIEW: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** Words before a number, and marks of copies, which say nothing. */
+/** Words without a meaning: words before a number, and marks of copies. */
 const MEANINGLESS = new Set(
   "image, img, images, picture, pictures, pic, pics, photo, photos, foto, fotos, bild, bilder, view, ansicht, vue, vista, imagen, immagine, zdjecie, afbeelding, billede, no, nr, number, copy, kopie, kopia, copie, copia, large, small, web, final, edited, bearbeitet, hires, thumb, of, the, und, and"
     .split(", "),
 );
 
-/** Names that cameras and other programs give, with numbers of their own. */
+/** Names that cameras and other programs give; their numbers have no meaning. */
 const CAMERA =
   /^_?(?:image?|img|dscf?|dscn|dcim|pxl|gopr|mvimg|p|sam|cimg|hpim|imgp|scan)[-_ ]?\d{3}/;
 const PROGRAM =
   /^(?:whatsapp|screenshot|bildschirmfoto|skarmbild|capture|signal-|photo-\d{4})/;
 
-/** A text in lower case, without accents. */
+/** Converts a text to lower case without accents. */
 export function foldedText(text: string): string {
   return text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "")
     .replaceAll("ß", "ss").replaceAll("ø", "o").replaceAll("ł", "l")
     .replaceAll("æ", "ae").replaceAll("œ", "oe").replaceAll("ı", "i");
 }
 
-/** The rank of a view by its folded word; undefined if it names no view. */
+/** The rank of the view that a folded word names; undefined for other words. */
 export function rankOfView(word: string): number | undefined {
   return RANK_OF_VIEW.get(word);
 }
 
-/** Whether a folded word says nothing about the product or the view. */
+/** Whether a folded word names neither a product nor a view. */
 export function isMeaningless(word: string): boolean {
   return MEANINGLESS.has(word);
 }

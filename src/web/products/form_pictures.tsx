@@ -65,7 +65,7 @@ export function FormPictures({ client, images, onImages }: {
           client={client}
           set={set}
           only={PLACEHOLDER_SKU}
-          places={{
+          destination={{
             skus: PLACEHOLDER_SKUS,
             nameOf: () => "",
             countImages: () => imagesWithUrl.length,
