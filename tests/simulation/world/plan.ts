@@ -54,6 +54,8 @@ export type Theme =
   | "narrow"
   | "long";
 
+/** The share of worlds with a catalogue whose statements change nothing. */
+const IDLE_STATEMENTS = 0.5;
 /** The share of worlds with images in which the image store fails. */
 const STORE_FAILURES = 0.5;
 /** The share of fitting worlds in which failed images are tried again. */
@@ -392,14 +394,10 @@ export function drawSteps(
     rarely("outages8", 1, "fail commits");
   }
   const idle = scheduler.random("idle statements");
-  if (theme === "catalogue" && chance(idle, 0.5)) {
+  if (theme === "catalogue" && chance(idle, IDLE_STATEMENTS)) {
+    const step = stepsWithin(3_000, idle);
     for (let n = 0; n < 3; n++) {
-      steps.push({
-        id: `outages4 #${n}`,
-        actor: "outages4",
-        afterMs: between(idle, 0, 3_000),
-        kind: "change nothing",
-      });
+      steps.push(step("outages4", n, "change nothing"));
     }
   }
   const polls = scheduler.random("polls");
@@ -490,11 +488,9 @@ export function drawSteps(
   if (
     rateLimit === null && OF_RETRIES.includes(theme) && chance(retries, RETRIES)
   ) {
-    const actor = `${name}/4`;
+    const step = stepsWithin(5_000, retries);
     for (let n = 0; n < 2; n++) {
-      const afterMs = between(retries, 0, 5_000);
-      const kind = "retry of failed images";
-      steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
+      steps.push(step(`${name}/4`, n, "retry of failed images"));
     }
   }
   const kills = scheduler.random("kills between commits");
@@ -515,17 +511,22 @@ export function drawSteps(
   return { theme, steps };
 }
 
+/** Makes steps, each up to this long after the actor's previous one. */
+function stepsWithin(mostMs: number, random: Random) {
+  return (actor: string, n: number, kind: string): Step => ({
+    id: `${actor} #${n}`,
+    actor,
+    afterMs: between(random, 0, mostMs),
+    kind,
+  });
+}
+
 /**
  * All fields of products are changed again and again, while they are reviewed
  * and a mirror follows. The last step is a decision.
  */
 function reviewsOf(seller: string, random: Random): Step[] {
-  const step = (actor: string, n: number, kind: string): Step => ({
-    id: `${actor} #${n}`,
-    actor,
-    afterMs: between(random, 0, 4_000),
-    kind,
-  });
+  const step = stepsWithin(4_000, random);
   const rounds = [1, 2, 3, 4, 5, 6];
   return [
     ...rounds.flatMap((n) => [
@@ -543,12 +544,7 @@ function reviewsOf(seller: string, random: Random): Step[] {
  * attempt.
  */
 function storeFailures(seller: string, random: Random): Step[] {
-  const step = (actor: string, n: number, kind: string): Step => ({
-    id: `${actor} #${n}`,
-    actor,
-    afterMs: between(random, 0, 2_000),
-    kind,
-  });
+  const step = stepsWithin(2_000, random);
   const steps = [1, 2, 3].flatMap((n) => [
     step("outages5", n, "fail the store"),
     step(`${seller}/3`, n, "upload of slow images"),
