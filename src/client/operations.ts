@@ -53,13 +53,13 @@ import type {
 export interface UploadProductsInput {
   /** the document, as an object or encoded */
   products: SentProduct[] | Encoded;
-  /** version of the interface; 1.1 when left out */
+  /** the version of the interface; 1.1 if left out */
   v?: "1.1";
   /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
   show?: "former";
-  /** valid: store the products without a problem even if others have one; all or none when left out */
+  /** valid: store the valid products even if others are refused; if left out, all products are stored or none */
   accept?: "valid";
-  /** a name to find it by, such as that of the file */
+  /** a name for the upload or import, such as the file name */
   name?: string;
 }
 
@@ -129,7 +129,7 @@ export interface RetryImagesAnswer {
 export interface UndoUploadInput {
   /** the id in the answer of the upload */
   transaction_id: string;
-  /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
+  /** keep: leave fields that were changed since as they are, and undo the others; if left out, one such field refuses the whole undo */
   changed?: "keep";
 }
 
@@ -149,17 +149,17 @@ export interface UndoUploadDryRunAnswer {
 export interface UploadAttributesInput {
   /** the document, as an object or encoded */
   products: ProductAttributes[] | Encoded;
-  /** version of the interface; 1.1 when left out */
+  /** the version of the interface; 1.1 if left out */
   v?: "1.1";
   /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
   show?: "former";
-  /** valid: store the products without a problem even if others have one; all or none when left out */
+  /** valid: store the valid products even if others are refused; if left out, all products are stored or none */
   accept?: "valid";
-  /** quantity: set your products that are missing in the document to quantity 0 */
+  /** quantity: set the quantity of your products that are missing in the document to 0 */
   complete?: "quantity";
-  /** with complete=quantity: refuse the request if more than this percentage of the products in stock would be set to 0; 10 when left out */
+  /** with complete=quantity: refuse the request if more than this percentage of the products in stock would be set to 0; 10 if left out */
   at_most?: number;
-  /** a name to find it by, such as that of the file */
+  /** a name for the upload or import, such as the file name */
   name?: string;
 }
 
@@ -190,15 +190,15 @@ export interface UploadImageAnswer {
 export interface BeginImportInput {
   /** the document, as an object or encoded */
   products: SentProduct[] | Encoded;
-  /** version of the interface; 1.1 when left out */
+  /** the version of the interface; 1.1 if left out */
   v?: "1.1";
   /** true: check everything, but store nothing */
   dry_run?: boolean;
   /** former: the results of a dry run include the stored title, price, quantity, GTIN and weight of each product */
   show?: "former";
-  /** valid: store the products without a problem even if others have one; all or none when left out */
+  /** valid: store the valid products even if others are refused; if left out, all products are stored or none */
   accept?: "valid";
-  /** a name to find it by, such as that of the file */
+  /** a name for the upload or import, such as the file name */
   name?: string;
 }
 
@@ -296,7 +296,7 @@ export interface RetryImportImagesAnswer {
 export interface UndoImportInput {
   /** the id in the answer of the import */
   import_id: string;
-  /** keep: keep fields that were changed since, and undo the others; when left out, the undo is refused if any were */
+  /** keep: leave fields that were changed since as they are, and undo the others; if left out, one such field refuses the whole undo */
   changed?: "keep";
   /** true: check everything, but store nothing */
   dry_run?: boolean;
@@ -326,7 +326,7 @@ export interface PutAttributeInput {
   attribute: AttributeName;
   /** the new value; an empty value clears the attribute */
   value: string;
-  /** the value that the attribute must have now; if it has another, the answer is 412 changed_since with the current value */
+  /** the value that the attribute must have now; if it has another value, the answer is 412 changed_since with the current value */
   expected?: string;
   /** true: the value is a difference to add to the current value, as in quantity/-2; a result out of range is refused */
   change?: boolean;
@@ -461,9 +461,9 @@ export interface TestWebhookAnswer {
 export interface RecoverWebhookInput {
   /** the trigger */
   trigger: Trigger;
-  /** events of this time and later; ISO 8601 */
+  /** only events of this time and later; ISO 8601 */
   since: string;
-  /** events of this time and earlier; default: now */
+  /** only events of this time and earlier; default: now */
   until?: string;
 }
 
@@ -493,7 +493,7 @@ export interface RotateWebhookSecretAnswer {
 export interface ListDeliveriesQuery {
   /** the trigger */
   trigger: Trigger;
-  /** only this state */
+  /** only deliveries in this state */
   state?: DeliveryState;
   /** only the event with exactly this reference */
   reference?: string;
@@ -529,7 +529,7 @@ export interface ListEventsQuery {
   after?: string;
   /** entries of a page, 1 to 250; default: 50 */
   limit?: number;
-  /** only this trigger */
+  /** only events of this trigger */
   trigger?: Trigger;
   /** only the event with exactly this reference */
   reference?: string;
@@ -753,7 +753,7 @@ export interface ListRefusalsQuery {
   code?: ErrorCode | DetailCode;
   /** only refusals with this <route>, such as POST /seller_api/bulk_products */
   route?: string;
-  /** only refusals with a detail about this SKU, or the request with this id */
+  /** only refusals with a detail about this SKU, or of the request with this id */
   q?: string;
   /** the <next> of an earlier page, to continue after it */
   after?: string;
@@ -942,9 +942,9 @@ export interface RotateSellerSecretAnswer {
 export interface ListSellerDeliveriesQuery {
   /** a seller's name or id */
   seller: string;
-  /** only this state */
+  /** only deliveries in this state */
   state?: DeliveryState;
-  /** only this trigger */
+  /** only events of this trigger */
   trigger?: Trigger;
   /** the <next> of an earlier page, to continue after it */
   after?: string;
@@ -1098,7 +1098,7 @@ export interface ListAllRefusalsQuery {
   code?: ErrorCode | DetailCode;
   /** only refusals with this <route>, such as POST /seller_api/bulk_products */
   route?: string;
-  /** only refusals with a detail about this SKU, or the request with this id */
+  /** only refusals with a detail about this SKU, or of the request with this id */
   q?: string;
   /** the <next> of an earlier page, to continue after it */
   after?: string;
@@ -1117,9 +1117,9 @@ export interface ListAllRefusalsAnswer {
 
 /** The input of `GET /operator_api/audit`. */
 export interface ListAuditQuery {
-  /** only changes by this operator key, or by environment, command line or seller */
+  /** only changes by the operator key of this name, or by `environment`, `command line` or `seller` */
   who?: string;
-  /** only those about the seller that had this name at that time */
+  /** only changes of the seller that had this name at the time of the change */
   seller?: string;
   /** only entries of this time and later */
   since?: string;
@@ -1252,7 +1252,7 @@ export interface SellerOperations {
     ): Promise<string>;
 
     /**
-     * List uploads. Newest first, with counts but without results.
+     * List uploads. Your uploads, newest first, with counts but without results.
      *
      * `GET /seller_api/bulk_products`
      */
@@ -1272,7 +1272,7 @@ export interface SellerOperations {
     ): Promise<RetryImagesAnswer>;
 
     /**
-     * Undo an upload. Restores the former value of every field that the upload changed, and deletes the products that it created: all or nothing. The undo is itself a transaction that can be undone. A dry run returns the counts, as with changed=keep, and what has changed since.
+     * Undo an upload. Restores the former value of every field that the upload changed, and deletes the products that it created: all or nothing. The undo is itself a transaction that can be undone. A dry run returns the counts of an undo with changed=keep, and the fields that have changed since.
      *
      * `POST /seller_api/bulk_products/:transaction_id/undo`
      */
@@ -1307,7 +1307,7 @@ export interface SellerOperations {
   };
   images: {
     /**
-     * Upload an image. The body is the file. The image is checked and stored as a downloaded one; products of the seller can then name its URL. The same bytes have the same URL.
+     * Upload an image. The request body is the file. The image is checked and stored like a downloaded image; your products can then have its URL. The same file always has the same URL.
      *
      * `POST /seller_api/images`
      */
@@ -1335,7 +1335,7 @@ export interface SellerOperations {
     ): Promise<BeginImportAnswer>;
 
     /**
-     * List imports. Newest first, with counts but without problems.
+     * List imports. Your imports, newest first, with counts but without problems.
      *
      * `GET /seller_api/imports`
      */
@@ -1372,7 +1372,7 @@ export interface SellerOperations {
     ): Promise<string>;
 
     /**
-     * Cancel an import. Products not stored yet will not be stored. Stored ones can be undone. A finished dry run is deleted with its document.
+     * Cancel an import. Products that are not stored yet will not be stored; the others can be undone. A finished dry run is deleted with its document.
      *
      * `DELETE /seller_api/imports/:import_id`
      */
@@ -1392,7 +1392,7 @@ export interface SellerOperations {
     ): Promise<RetryImportImagesAnswer>;
 
     /**
-     * Undo an import. Begins an import that restores the former value of every field that the import changed, and deletes the products that it created, newest part first. It is refused if anything has changed since, unless changed=keep.
+     * Undo an import. Begins an import that restores the former value of every field that the import changed, and deletes the products that it created, newest part first. The undo is refused if one of these fields has changed since, unless changed=keep.
      *
      * `POST /seller_api/imports/:import_id/undo`
      */
@@ -1402,7 +1402,7 @@ export interface SellerOperations {
     ): Promise<UndoImportAnswer>;
 
     /**
-     * Store the products of a dry run. Stores the document of a dry run without problems (with accept=valid: its valid products), without sending it again: the same import continues as storing. If one of these products has changed since the check, the request is refused; check the document again.
+     * Store the products of a dry run. Stores the document of a dry run that found no problem (with accept=valid: its valid products). You need not send it again: the same import continues with the status storing. If one of these products has changed since the check, the request is refused; check the document again.
      *
      * `POST /seller_api/imports/:import_id/store`
      */
@@ -1423,7 +1423,7 @@ export interface SellerOperations {
     ): Promise<void>;
 
     /**
-     * List products. In the order of creation, so that paging repeats and misses no product while others are written; in another order, a product that changes meanwhile may be repeated or missed. By title, price, quantity and updated_at, up to 20000 products are sorted. The content of <products> can be uploaded unchanged. With a filter, a page may be short or empty before the end: continue while there is a <next>.
+     * List products. Your products, by default in the order of creation: paging then neither repeats nor misses a product while others are written. In another order, a product that changes meanwhile may be repeated or missed. Up to 20000 products can be sorted by title, price, quantity or updated_at. The content of <products> can be uploaded unchanged. With a filter, a page may be short or empty before the end: continue while there is a <next>.
      *
      * `GET /seller_api/products`
      */
@@ -1433,7 +1433,7 @@ export interface SellerOperations {
     ): List<ListProductsAnswer, Product>;
 
     /**
-     * Download rejected products. A document <products> to correct and upload, with up to 250 products, the earliest rejected first, each after a comment with the reason. A header Link leads to the next page. In JSON, the reason is only in the review of each product.
+     * Download rejected products. A document <products> to correct and upload, with up to 250 products. The product that was rejected first comes first; each comes after a comment with the reason. A header Link leads to the next page. In JSON, the reason is only in the review of each product.
      *
      * `GET /seller_api/products/rejected`
      */
@@ -1443,7 +1443,7 @@ export interface SellerOperations {
     ): Promise<string>;
 
     /**
-     * Read a product. Its fields, its times, and the state of its images.
+     * Read a product. The fields of the product, its times, and the state of its images.
      *
      * `GET /seller_api/products/:sku_or_id`
      */
@@ -1453,7 +1453,7 @@ export interface SellerOperations {
     ): Promise<GetProductAnswer>;
 
     /**
-     * Read the price history. The changes of the current price, newest first; kept for SELLER_KEEP_PRICES_DAYS. A product whose price never changed has none. A product that is created again starts a new history.
+     * Read the price history. The changes of the current price, newest first. Changes are kept for SELLER_KEEP_PRICES_DAYS. If the price never changed, the list is empty. A product that is created again starts a new history.
      *
      * `GET /seller_api/products/:sku_or_id/history`
      */
@@ -1463,7 +1463,7 @@ export interface SellerOperations {
     ): List<GetHistoryAnswer, PriceChange>;
 
     /**
-     * Delete a product. Its SKU can be used again at once. Its variants stay, and so do images that other products show.
+     * Delete a product. The SKU can be used again at once. Variants of the product stay, and so do images that other products have.
      *
      * `DELETE /seller_api/products/:sku_or_id`
      */
@@ -1474,7 +1474,7 @@ export interface SellerOperations {
   };
   webhooks: {
     /**
-     * Register a webhook. One for each trigger; registering again replaces the URL.
+     * Register a webhook. You can have one webhook for each trigger. Registering it again replaces its URL.
      *
      * `POST /seller_api/webhooks`
      */
@@ -1484,14 +1484,14 @@ export interface SellerOperations {
     ): Promise<CreateWebhookAnswer>;
 
     /**
-     * List webhooks. Oldest first. A failing webhook has the start and the reason of its failures.
+     * List webhooks. Your webhooks, oldest first. A failing webhook has the start and the reason of its failures.
      *
      * `GET /seller_api/webhooks`
      */
     list(options?: CallOptions): Promise<ListWebhooksAnswer>;
 
     /**
-     * Remove a webhook. Its pending deliveries are cancelled.
+     * Remove a webhook. The pending deliveries of the webhook are cancelled.
      *
      * `DELETE /seller_api/webhooks/:trigger`
      */
@@ -1501,7 +1501,7 @@ export interface SellerOperations {
     ): Promise<DeleteWebhookAnswer>;
 
     /**
-     * Test a webhook. Sends it an <event test="true">.
+     * Test a webhook. Sends an <event test="true"> to the webhook.
      *
      * `POST /seller_api/webhooks/:trigger/test`
      */
@@ -1511,7 +1511,7 @@ export interface SellerOperations {
     ): Promise<TestWebhookAnswer>;
 
     /**
-     * Recover missed events. Sends again the events whose delivery is exhausted, cancelled or retrying, or for which there was no webhook. The answer counts the queued deliveries, without those already pending. If the webhook is disabled, they are held until it is registered again.
+     * Recover missed events. Sends the events again whose delivery is exhausted, cancelled or retrying, or for which there was no webhook. The answer counts the queued deliveries, without those already pending. If the webhook is disabled, the deliveries wait until it is registered again.
      *
      * `POST /seller_api/webhooks/:trigger/recover`
      */
@@ -1572,7 +1572,7 @@ export interface SellerOperations {
   };
   contacts: {
     /**
-     * List contacts. In the order of their names.
+     * List contacts. Your contacts, in the order of their names.
      *
      * `GET /seller_api/contacts`
      */
@@ -1582,7 +1582,7 @@ export interface SellerOperations {
     ): List<ListContactsAnswer, Contact>;
 
     /**
-     * Read a contact. As it was stored.
+     * Read a contact. The contact as it was stored.
      *
      * `GET /seller_api/contacts/:name`
      */
@@ -1592,7 +1592,7 @@ export interface SellerOperations {
     ): Promise<GetContactAnswer>;
 
     /**
-     * Store a contact. Stores who answers for products, under a name of 1 to 64 characters: products name it as `<manufacturer>` or `<responsible_person>`. A contact with the same name gets the new content, also for the products that name it. At most 1000 are stored.
+     * Store a contact. Stores who answers for products, under a name of 1 to 64 characters. Products have this name as `<manufacturer>` or `<responsible_person>`. A stored contact with the same name is replaced, also for the products that name it. You can store 1000 contacts.
      *
      * `PUT /seller_api/contacts/:name`
      */
@@ -1602,7 +1602,7 @@ export interface SellerOperations {
     ): Promise<PutContactAnswer>;
 
     /**
-     * Delete a contact. It cannot be named any more; products that name it keep it. Its name is free at once, for another contact.
+     * Delete a contact. Products can no longer name the contact; products that already do keep it. You can use the name for another contact at once.
      *
      * `DELETE /seller_api/contacts/:name`
      */
@@ -1613,14 +1613,14 @@ export interface SellerOperations {
   };
   mappings: {
     /**
-     * List mappings. In the order of their names.
+     * List mappings. Your mappings, in the order of their names.
      *
      * `GET /seller_api/mappings`
      */
     list(options?: CallOptions): Promise<ListMappingsAnswer>;
 
     /**
-     * Read a mapping. As it was sent.
+     * Read a mapping. The mapping as it was sent.
      *
      * `GET /seller_api/mappings/:name`
      */
@@ -1630,7 +1630,7 @@ export interface SellerOperations {
     ): Promise<GetMappingAnswer>;
 
     /**
-     * Store a mapping. Stores the fields of a table's columns under a name that you choose. Replaces a mapping with the same name. At most 50 are stored, each up to 32 KiB.
+     * Store a mapping. Stores the fields of a table's columns under a name that you choose. Replaces a mapping with the same name. You can store 50 mappings of up to 32 KiB each.
      *
      * `PUT /seller_api/mappings/:name`
      */
@@ -1640,7 +1640,7 @@ export interface SellerOperations {
     ): Promise<PutMappingAnswer>;
 
     /**
-     * Delete a mapping. The page then proposes the fields of the columns itself.
+     * Delete a mapping. Deletes the mapping. The page then proposes fields for the columns itself.
      *
      * `DELETE /seller_api/mappings/:name`
      */
@@ -1651,7 +1651,7 @@ export interface SellerOperations {
   };
   categories: {
     /**
-     * List the marketplace's categories. With their rules, in the marketplace's order. `closed`: products may use only these categories. Without a list, products may use any. The ETag changes with the list.
+     * List the marketplace's categories. The categories with their rules, in the marketplace's order. If `closed` is true, products may use only these categories. Without a list, products may use any category. The ETag changes with the list.
      *
      * `GET /seller_api/categories`
      */
@@ -1661,7 +1661,7 @@ export interface SellerOperations {
     ): List<ListCategoriesAnswer, Category>;
 
     /**
-     * Read a category and its rules. The ETag changes with the list.
+     * Read a category and its rules. The category with its rules. The ETag changes with the list of categories.
      *
      * `GET /seller_api/categories/:category`
      */
@@ -1672,14 +1672,14 @@ export interface SellerOperations {
   };
   keys: {
     /**
-     * List your keys. Oldest first, including expired and revoked keys; `<current>` marks the key of this request.
+     * List your keys. Your keys, oldest first, including expired and revoked keys. `<current>` marks the key of this request.
      *
      * `GET /seller_api/keys`
      */
     list(options?: CallOptions): Promise<ListOwnKeysAnswer>;
 
     /**
-     * Create a key. The key is shown once. What the document leaves out is taken from the key of this request. A key cannot get more rights than the key of this request has.
+     * Create a key. The key is shown once. A right that the document leaves out is that of the key of this request. The new key cannot have more rights than the key of this request.
      *
      * `POST /seller_api/keys`
      */
@@ -1699,7 +1699,7 @@ export interface SellerOperations {
     ): Promise<RevokeOwnKeyAnswer>;
 
     /**
-     * Rotate a key. Creates a key with the same rights, which is shown once. The former key expires after 24 h. Every key may rotate itself; to rotate another key, the scope `keys` is needed. A body is ignored.
+     * Rotate a key. Creates a key with the same rights. The new key is shown once; the former key expires after 24 h. Every key may rotate itself; rotating another key requires the scope `keys`. A body is ignored.
      *
      * `POST /seller_api/keys/:key_id/rotate`
      */
@@ -1710,7 +1710,7 @@ export interface SellerOperations {
   };
   refusals: {
     /**
-     * List refused requests. Requests refused with a 4xx, with the reasons. The last 1000 of each seller, for 30 days, newest first. Equal refusals within a minute are one entry; at most half of the entries have the same code.
+     * List refused requests. Requests that were refused with a 4xx, with the reasons. The last 1000 refusals of each seller are kept for 30 days. They are listed newest first. Equal refusals within a minute are one entry; at most half of the entries have the same code.
      *
      * `GET /seller_api/refusals`
      */
@@ -1729,7 +1729,7 @@ export interface SellerOperations {
   };
   service: {
     /**
-     * Check liveness. The process runs and answers.
+     * Check liveness. 200 while the process runs.
      *
      * `GET /healthz`
      */
@@ -1743,35 +1743,35 @@ export interface SellerOperations {
     readiness(options?: CallOptions): Promise<GetReadinessAnswer>;
 
     /**
-     * Read the schema of uploads. XML Schema 1.0.
+     * Read the schema of uploads. The schema in XML Schema 1.0.
      *
      * `GET /seller_api/schemas/products-1.1.xsd`
      */
     productsSchema(options?: CallOptions): Promise<string>;
 
     /**
-     * Read the schema of attribute updates. XML Schema 1.0.
+     * Read the schema of attribute updates. The schema in XML Schema 1.0.
      *
      * `GET /seller_api/schemas/attributes-1.1.xsd`
      */
     attributesSchema(options?: CallOptions): Promise<string>;
 
     /**
-     * Read the schema of answers. XML Schema 1.0.
+     * Read the schema of answers. The schema in XML Schema 1.0.
      *
      * `GET /seller_api/schemas/responses-1.1.xsd`
      */
     responsesSchema(options?: CallOptions): Promise<string>;
 
     /**
-     * Read the OpenAPI description. OpenAPI 3.1.
+     * Read the OpenAPI description. The description of all endpoints in OpenAPI 3.1.
      *
      * `GET /openapi.json`
      */
     openApi(options?: CallOptions): Promise<string>;
 
     /**
-     * List the chapters of the handbook. The contents, as HTML.
+     * List the chapters of the handbook. The table of contents, as HTML.
      *
      * `GET /docs`
      */
@@ -2074,7 +2074,7 @@ export const SELLER_OPERATIONS: OperationTable<SellerOperations> = {
 export interface OperatorOperations {
   events: {
     /**
-     * Send an event. The event is on disk when the answer arrives. A repeated request with the same seller, trigger and reference returns the first id and delivers nothing twice; with other data it is refused.
+     * Send an event. The event is on disk when the answer arrives. A repeated request with the same seller, trigger and reference returns the first id and delivers nothing twice; if its data differ, it is refused.
      *
      * `POST /operator_api/events`
      */
@@ -2085,7 +2085,7 @@ export interface OperatorOperations {
   };
   feed: {
     /**
-     * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change. The outcome of an image is a change, too. A deleted product has deleted_at, and only its id and SKU. Contacts are whole. seller_id never changes, even if the seller is renamed. Every page that is not empty has a <next>, which never expires: store it, and send it as after in the next request. With wait, an empty page has one, too: that of the request.
+     * Follow the catalogue. The latest state of each changed product of all sellers, in the order of change. A product also changes when one of its images is stored or fails. A deleted product has deleted_at, and only its id and SKU. Products contain whole contacts. seller_id never changes, even if the seller is renamed. Every page that is not empty has a <next>, which never expires: store it, and send it as after in the next request. With wait, an empty page has a <next>, too: the cursor of the request.
      *
      * `GET /operator_api/products`
      */
@@ -2106,7 +2106,7 @@ export interface OperatorOperations {
   };
   sellers: {
     /**
-     * List sellers. In the order of creation, with their limits and usage.
+     * List sellers. All sellers in the order of creation, with their limits and usage.
      *
      * `GET /operator_api/sellers`
      */
@@ -2126,7 +2126,7 @@ export interface OperatorOperations {
     ): Promise<AddSellerAnswer>;
 
     /**
-     * Change a seller. A limit is a whole number; empty means the default of the settings. `email` receives notices to the seller; empty: nobody does. A body is ignored.
+     * Change a seller. A limit is a whole number; an empty value means the default of the settings. `email` is the address for notices to the seller; with an empty value, nobody gets them. A body is ignored.
      *
      * `PUT /operator_api/sellers/:seller/attribute/:seller_attribute/:value`
      */
@@ -2146,7 +2146,7 @@ export interface OperatorOperations {
     ): Promise<RemoveSellerAnswer>;
 
     /**
-     * Rotate a seller's webhook secret. For 24 h, deliveries are also signed with the former secret. Webhooks with their own secret keep it.
+     * Rotate a seller's webhook secret. For 24 h, deliveries are also signed with the former secret. The secrets of webhooks that have their own do not change.
      *
      * `POST /operator_api/sellers/:seller/rotate_secret`
      */
@@ -2157,7 +2157,7 @@ export interface OperatorOperations {
   };
   keys: {
     /**
-     * List a seller's keys. Oldest first, including revoked keys.
+     * List a seller's keys. The seller's keys, oldest first, including expired and revoked keys.
      *
      * `GET /operator_api/sellers/:seller/keys`
      */
@@ -2167,7 +2167,7 @@ export interface OperatorOperations {
     ): Promise<ListSellerKeysAnswer>;
 
     /**
-     * Create a key for a seller. The key is shown once. Unless the document says otherwise, it has all scopes, does not expire, and works from every network.
+     * Create a key for a seller. The key is shown once. Unless the document says otherwise, the key has all scopes, does not expire, and may be used from any address.
      *
      * `POST /operator_api/sellers/:seller/keys`
      */
@@ -2199,7 +2199,7 @@ export interface OperatorOperations {
   };
   reviews: {
     /**
-     * List products to review. Longest in the state first, with the changes since the last approval. Each product is shown as it is now.
+     * List products to review. The product that has been in the state for longest comes first. Each product is shown as it is now, with the changes since the last approval.
      *
      * `GET /operator_api/reviews`
      */
@@ -2209,7 +2209,7 @@ export interface OperatorOperations {
     ): List<ListReviewsAnswer, ReviewedProduct>;
 
     /**
-     * Decide about products. Up to 250 decisions, all or none. Each decision is recorded in the audit log, and sent to the seller as an event product_approved or product_rejected. A repeated decision changes nothing. A rejection needs a code or a message.
+     * Decide about products. Stores up to 250 decisions, all or none. The audit log records each decision, and the seller gets it as an event product_approved or product_rejected. A repeated decision changes nothing. A rejection needs a code or a message.
      *
      * `POST /operator_api/reviews`
      */
@@ -2220,14 +2220,14 @@ export interface OperatorOperations {
   };
   reasons: {
     /**
-     * List the reasons for rejections. Your list, in its order. The page offers it to reviewers.
+     * List the reasons for rejections. Your list of reasons, in its order. The page offers the reasons to reviewers.
      *
      * `GET /operator_api/review_reasons`
      */
     list(options?: CallOptions): Promise<ListReasonsAnswer>;
 
     /**
-     * Replace the reasons for rejections. Replaces the list, of up to 100 reasons. Decisions may also have other codes.
+     * Replace the reasons for rejections. Replaces the whole list, of up to 100 reasons. Decisions may also have codes that are not in the list.
      *
      * `PUT /operator_api/review_reasons`
      */
@@ -2238,7 +2238,7 @@ export interface OperatorOperations {
   };
   categories: {
     /**
-     * List categories. The list as you sent it, in pages.
+     * List categories. The list of categories as you sent it, in pages.
      *
      * `GET /operator_api/categories`
      */
@@ -2259,7 +2259,7 @@ export interface OperatorOperations {
   };
   triggers: {
     /**
-     * Describe a trigger. When you send the trigger, and an example of its data; an empty text restores the service's own. The list of triggers, the OpenAPI description and test events show both.
+     * Describe a trigger. Describes when you send the trigger, with an example of its data. An empty text restores the service's own description. The list of triggers and the OpenAPI description show both, and test events have the example as data.
      *
      * `PUT /operator_api/triggers/:trigger_name`
      */
@@ -2270,7 +2270,7 @@ export interface OperatorOperations {
   };
   refusals: {
     /**
-     * List refused requests of sellers. Requests of sellers refused with a 4xx. The last 1000 of each seller, for 30 days, newest first.
+     * List refused requests of sellers. Requests of sellers that were refused with a 4xx. The last 1000 refusals of each seller are kept for 30 days. They are listed newest first.
      *
      * `GET /operator_api/refusals`
      */
@@ -2281,7 +2281,7 @@ export interface OperatorOperations {
   };
   audit: {
     /**
-     * Read the audit log. The changes by operators, newest first, and who made them.
+     * Read the audit log. The changes by operators, and those of sellers to their keys, newest first, and who made them.
      *
      * `GET /operator_api/audit`
      */
@@ -2300,7 +2300,7 @@ export interface OperatorOperations {
   };
   database: {
     /**
-     * List the database servers. Its servers: whether each answered the last check, at most 5 seconds ago, and how many sellers and bytes it has. There is one server, unless Citus spreads the sellers over several.
+     * List the database servers. For each server of the database: whether it answered the last check, at most 5 seconds ago, and how many sellers and bytes it has. There is one server, unless Citus spreads the sellers over several.
      *
      * `GET /operator_api/database`
      */
@@ -2311,7 +2311,7 @@ export interface OperatorOperations {
   };
   metrics: {
     /**
-     * Read the metrics. In the text format of Prometheus. The answer is 404 without SELLER_METRICS_KEY and without an operator key.
+     * Read the metrics. The metrics in the text format of Prometheus. The answer is 404 if neither SELLER_METRICS_KEY nor an operator key is set.
      *
      * `GET /metrics`
      */
@@ -2319,7 +2319,7 @@ export interface OperatorOperations {
   };
   service: {
     /**
-     * Check liveness. The process runs and answers.
+     * Check liveness. 200 while the process runs.
      *
      * `GET /healthz`
      */
@@ -2333,35 +2333,35 @@ export interface OperatorOperations {
     readiness(options?: CallOptions): Promise<GetReadinessAnswer>;
 
     /**
-     * Read the schema of uploads. XML Schema 1.0.
+     * Read the schema of uploads. The schema in XML Schema 1.0.
      *
      * `GET /seller_api/schemas/products-1.1.xsd`
      */
     productsSchema(options?: CallOptions): Promise<string>;
 
     /**
-     * Read the schema of attribute updates. XML Schema 1.0.
+     * Read the schema of attribute updates. The schema in XML Schema 1.0.
      *
      * `GET /seller_api/schemas/attributes-1.1.xsd`
      */
     attributesSchema(options?: CallOptions): Promise<string>;
 
     /**
-     * Read the schema of answers. XML Schema 1.0.
+     * Read the schema of answers. The schema in XML Schema 1.0.
      *
      * `GET /seller_api/schemas/responses-1.1.xsd`
      */
     responsesSchema(options?: CallOptions): Promise<string>;
 
     /**
-     * Read the OpenAPI description. OpenAPI 3.1.
+     * Read the OpenAPI description. The description of all endpoints in OpenAPI 3.1.
      *
      * `GET /openapi.json`
      */
     openApi(options?: CallOptions): Promise<string>;
 
     /**
-     * List the chapters of the handbook. The contents, as HTML.
+     * List the chapters of the handbook. The table of contents, as HTML.
      *
      * `GET /docs`
      */

@@ -1,7 +1,7 @@
 /**
  * The table of endpoints: method, path and handler, grouped by the kind of key
- * that they need; endpoints for sellers also have a scope. The documentation of
- * an endpoint is in the file of its handler.
+ * that a request needs. Endpoints for sellers also have a scope. The file of a
+ * handler has the documentation of its endpoint.
  */
 import { listAudit } from "./handlers/audit_endpoints.ts";
 import {
@@ -237,7 +237,8 @@ const FOR_ALL = routes("public", "", {
   "GET /.well-known/security.txt": getSecurityContact,
 });
 
-const OWN: readonly Route[] = [
+/** All routes but the operator's views. */
+const DIRECT_ROUTES: readonly Route[] = [
   ...FOR_SELLERS,
   ...FOR_OPERATORS,
   ...MONITORING,
@@ -245,15 +246,15 @@ const OWN: readonly Route[] = [
 ];
 
 export const ROUTES: readonly Route[] = [
-  ...OWN,
+  ...DIRECT_ROUTES,
   ...operatorViewsOf(FOR_SELLERS),
 ];
 
 /**
- * The documented routes, without the operator's views, which are documented as
- * the seller's routes.
+ * The documented routes. The operator's views are missing, because they are
+ * documented as the seller's routes.
  */
-export const ENDPOINTS: readonly Endpoint[] = OWN.flatMap((
+export const ENDPOINTS: readonly Endpoint[] = DIRECT_ROUTES.flatMap((
   { method, path, access, scope, documentation },
 ) =>
   documentation === null

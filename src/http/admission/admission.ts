@@ -21,9 +21,9 @@ import {
   UPLOADS_IN_ALL,
 } from "./upload_limiter.ts";
 
-/** Bodies being read. */
+/** The limits of request bodies that are being read. */
 const BODIES = { perSeller: 32, total: 256, what: "request bodies" };
-/** Requests that wait for an upload to end, or stream its progress. */
+/** The limits of requests that wait for a change, or stream progress. */
 const WAITS = { perSeller: 64, total: 1_024, what: "waiting requests" };
 
 export class Admission {
@@ -31,20 +31,20 @@ export class Admission {
   readonly operatorKeys: OperatorKeys;
   readonly metricsKeys: MetricsKeys;
   readonly authFailures: AuthFailureLimiter;
-  /** Bodies being read. */
+  /** Limits request bodies that are being read. */
   readonly bodies: ConcurrencyLimit;
-  /** Bytes of bodies and documents in progress. */
+  /** Limits the bytes of bodies and documents in progress. */
   readonly budget: BodyBudget;
-  /** Uploads whose bodies have arrived. */
+  /** Limits uploads whose bodies have arrived. */
   readonly uploads: UploadLimiter;
-  /** Images that sellers upload. */
+  /** Limits uploads of images. */
   readonly images: UploadLimiter;
-  /** Requests that wait for an event. */
+  /** Limits requests that wait for a change, or stream progress. */
   readonly waits: ConcurrencyLimit;
   readonly reads: ReadLimiter;
   readonly pacer: RequestPacer;
   readonly #limiter: RateLimiter;
-  /** The rate limit, in requests a minute, of sellers without their own. */
+  /** The rate limit of sellers without their own, in requests a minute. */
   readonly #perMinute: number;
 
   constructor({ db, deps, config, holders }: Services) {
@@ -67,7 +67,7 @@ export class Admission {
     this.#perMinute = config.rateLimit;
   }
 
-  /** How many of each kind are in progress. */
+  /** How many requests are in progress, by kind. */
   inProgress(): Record<string, number> {
     return {
       upload: this.uploads.acquired,
@@ -88,8 +88,8 @@ export class Admission {
   }
 
   /**
-   * Counts `requests` more for a request that was allowed, at most a whole
-   * burst.
+   * Counts further `requests` for a request that was allowed, at most as many as
+   * are left of a whole burst.
    */
   charge(seller: KeyOwner, requests: number): RateLimitState | null {
     const rate = this.#rateOf(seller);

@@ -9,24 +9,22 @@ import { unmapped } from "../../lib/cidr.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RateLimiter } from "./rate_limit.ts";
 
-const REFUSED = { perMinute: 300, burst: 300 };
+/** How many failures of one network are answered with 401, not 429. */
+const FAILURE_RATE = { perMinute: 300, burst: 300 };
 
 export class AuthFailureLimiter {
-  readonly #refused: RateLimiter;
+  readonly #failures: RateLimiter;
 
   constructor(clock: Clock) {
-    this.#refused = new RateLimiter(clock);
+    this.#failures = new RateLimiter(clock);
   }
 
-  /**
-   * Counts a failure; returns null until there are too many, then the 429 to
-   * answer.
-   */
-  tooMany(address: string): ServiceError | null {
-    const { allowed, retryAfter } = this.#refused.take(
+  /** Counts a failure. Returns the error 429 if there are too many, else null. */
+  count(address: string): ServiceError | null {
+    const { allowed, retryAfter } = this.#failures.take(
       networkOf(address),
       1,
-      REFUSED,
+      FAILURE_RATE,
     );
     if (allowed) return null;
     return new ServiceError(
@@ -37,7 +35,10 @@ export class AuthFailureLimiter {
   }
 }
 
-/** An IPv6 client may use any address of a /64. */
+/**
+ * The network whose failures are counted together: the /64 of an IPv6 address,
+ * because one client may use any address of it.
+ */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head, tail = ""] = address.split("::");
@@ -50,18 +51,18 @@ function networkOf(address: string): string {
 /**
  * The address of the client behind this many trusted proxies (0: none). Each
  * proxy appended the address of its client to `X-Forwarded-For`; earlier
- * entries may be forged. Without a valid address at that position, it is the
- * address of the connection.
+ * entries may be forged. If the entry of the first trusted proxy is not a valid
+ * address, the result is the address of the connection.
  */
 export function clientAddress(
   request: Request,
-  connected: string,
+  connectionAddress: string,
   proxies: number,
 ): string {
-  if (proxies === 0) return unmapped(connected);
+  if (proxies === 0) return unmapped(connectionAddress);
   const forwarded = (request.headers.get("x-forwarded-for") ?? "").split(",");
   const address = bareAddress(forwarded[forwarded.length - proxies] ?? "");
-  return unmapped(isIP(address) === 0 ? connected : address);
+  return unmapped(isIP(address) === 0 ? connectionAddress : address);
 }
 
 /** An address without port and brackets. */

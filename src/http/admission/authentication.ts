@@ -1,4 +1,4 @@
-/** Authentication by key. */
+/** Authenticates requests by their keys. */
 import type { Clock, Deps } from "../../deps.ts";
 import { ServiceError } from "../../lib/errors.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
@@ -22,18 +22,17 @@ import { findSellerByKey, type KeyOwner } from "../../sellers/key_rows.ts";
 /** The header with the key of every request to the API. */
 export const KEY_HEADER = "x-service-auth";
 /**
- * How long a known key is cached. A revoked key must be refused within a
- * second, also for waiting requests, which authenticate again whenever they
- * read.
+ * How long a known key is cached. A revoked key must be refused within a second,
+ * even in a waiting request, which authenticates again before every read.
  */
-const REMEMBER_MS = 500;
-/** The most keys that are cached. */
-const REMEMBER_KEYS = 10_000;
-/** The most characters of a key. */
+const CACHED_MS = 500;
+/** How many keys are cached. */
+const CACHED_KEYS = 10_000;
+/** How many characters a key may have. */
 const KEY_LENGTH = 200;
 
-/** The 401 of the metrics. */
-function bearerWanted(): ServiceError {
+/** The error 401 for a request of the metrics. */
+function bearerRequired(): ServiceError {
   return new ServiceError(
     "unauthorized",
     "A valid key is needed in the header Authorization, as in: Bearer KEY.",
@@ -47,7 +46,7 @@ class KeyOwners<T> {
   readonly #clock: Clock;
   readonly #find: (sql: Sql, key: string) => Promise<T | null>;
   readonly #known = new RecentValues<{ owner: T; until: number }>(
-    REMEMBER_KEYS,
+    CACHED_KEYS,
   );
 
   constructor(
@@ -60,7 +59,7 @@ class KeyOwners<T> {
     this.#find = find;
   }
 
-  /** Returns null for an unknown key. */
+  /** The owner of a key; null for an unknown key. */
   async get(key: string): Promise<T | null> {
     const now = this.#clock.monotonic();
     const known = this.#known.get(key);
@@ -72,13 +71,13 @@ class KeyOwners<T> {
       this.#known.delete(key);
       return null;
     }
-    this.#known.set(key, { owner, until: now + REMEMBER_MS });
+    this.#known.set(key, { owner, until: now + CACHED_MS });
     return owner;
   }
 }
 
 /** Whether a header value can be a key at all. */
-function isPossible(key: string | null): key is string {
+function isPossibleKey(key: string | null): key is string {
   return key !== null && key !== "" && key.length <= KEY_LENGTH;
 }
 
@@ -93,42 +92,42 @@ export class SellerKeys {
     this.#uses = new KeyUses(db, deps);
   }
 
-  /** Returns the seller of this key, sent from a client; throws 401. */
+  /** Returns the owner of a key that a client sent; throws 401. */
   async authenticate(
     key: string | null,
     from: { readonly client: string },
   ): Promise<KeyOwner> {
-    const owner = isPossible(key) ? await this.#owners.get(key) : null;
+    const owner = isPossibleKey(key) ? await this.#owners.get(key) : null;
     if (owner === null) throw unauthorized();
     checkUsable(owner, this.#clock.now(), from);
     this.#uses.note(owner);
     return owner;
   }
 
-  /** Writes pending changes. */
+  /** Stores the recorded uses of keys. */
   close(): Promise<void> {
     return this.#uses.flush();
   }
 }
 
-/** Authentication for the operator API. */
+/** Authenticates requests of the operator API. */
 export class OperatorKeys {
   readonly #db: Db;
   readonly #deps: Deps;
   readonly #owners: KeyOwners<OperatorKey>;
-  /** The hash of the configured key; null without one. */
-  readonly #configured: string | null;
+  /** The hash of SELLER_OPERATOR_KEY; null without one. */
+  readonly #configuredHash: string | null;
 
   constructor(db: Db, deps: Deps, operatorKey: string | null) {
     this.#db = db;
     this.#deps = deps;
     this.#owners = new KeyOwners(db, deps.clock, findOperatorByKey);
-    this.#configured = operatorKey === null ? null : keyHash(operatorKey);
+    this.#configuredHash = operatorKey === null ? null : keyHash(operatorKey);
   }
 
   /**
-   * Returns the operator of this key, sent from a client. Throws 401; returns
-   * null if no operator has a key, which disables the operator API.
+   * Returns the operator of a key that a client sent; throws 401. Returns null if
+   * no operator has a key, which disables the operator API.
    */
   async authenticate(
     key: string | null,
@@ -142,41 +141,41 @@ export class OperatorKeys {
 
   /** Whether any operator has a key. */
   async exist(): Promise<boolean> {
-    return this.#configured !== null || await this.#db.read(hasOperatorKey);
+    return this.#configuredHash !== null || await this.#db.read(hasOperatorKey);
   }
 
   /**
-   * Returns the operator of this key; null if there is none, or the key may not
-   * be used, which is logged.
+   * Returns the operator of a key; null for an unknown key, and for a key that
+   * may not be used, which is logged.
    */
   async find(
     key: string | null,
     from: { readonly client: string },
   ): Promise<Operator | null> {
     if (key === null) return null;
-    const isConfigured = this.#configured !== null &&
-      sameHash(keyHash(key), this.#configured);
+    const isConfigured = this.#configuredHash !== null &&
+      sameHash(keyHash(key), this.#configuredHash);
     if (isConfigured) return { name: ENVIRONMENT, readOnly: false };
-    const found = isPossible(key) ? await this.#owners.get(key) : null;
-    if (found === null) return null;
+    const operator = isPossibleKey(key) ? await this.#owners.get(key) : null;
+    if (operator === null) return null;
     const { clock, log } = this.#deps;
-    const called = `The operator key ${found.name}`;
-    const reason = whyUnusable(found, called, clock.now(), from);
-    if (reason === null) return found;
-    log.warn("operator_key_refused", { key: found.name, reason });
+    const subject = `The operator key ${operator.name}`;
+    const reason = whyUnusable(operator, subject, clock.now(), from);
+    if (reason === null) return operator;
+    log.warn("operator_key_refused", { key: operator.name, reason });
     return null;
   }
 }
 
-/** Authentication for metrics. */
+/** Authenticates requests of the metrics. */
 export class MetricsKeys {
   readonly #operators: OperatorKeys;
   /** The hash of SELLER_METRICS_KEY; null without one. */
-  readonly #configured: string | null;
+  readonly #configuredHash: string | null;
 
   constructor(operators: OperatorKeys, metricsKey: string | null) {
     this.#operators = operators;
-    this.#configured = metricsKey === null ? null : keyHash(metricsKey);
+    this.#configuredHash = metricsKey === null ? null : keyHash(metricsKey);
   }
 
   /**
@@ -190,15 +189,15 @@ export class MetricsKeys {
     const [, bearer] = BEARER_PREFIX.exec(headers.get("authorization") ?? "") ??
       [];
     const key = bearer ?? headers.get(KEY_HEADER);
-    const isConfigured = this.#configured !== null && key !== null &&
-      sameHash(keyHash(key), this.#configured);
+    const isConfigured = this.#configuredHash !== null && key !== null &&
+      sameHash(keyHash(key), this.#configuredHash);
     if (isConfigured) return true;
     const operator = await this.#operators.find(key, from);
     if (operator !== null) return true;
-    if (this.#configured === null && !await this.#operators.exist()) {
+    if (this.#configuredHash === null && !await this.#operators.exist()) {
       return false;
     }
-    throw bearerWanted();
+    throw bearerRequired();
   }
 }
 

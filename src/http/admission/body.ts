@@ -1,6 +1,6 @@
 /**
- * Reads a request's body within its limits: media type, encoding, declared and
- * real size, deadline.
+ * Reads a request's body, and checks its media type, encoding, declared size,
+ * real size and deadline.
  */
 import { createGunzip } from "node:zlib";
 import type { Deps } from "../../deps.ts";
@@ -9,43 +9,43 @@ import { limitTime } from "../../net/time_limit.ts";
 import { Blocks, freeBuffer } from "../../lib/blocks.ts";
 import type { RunStep } from "../../lib/steps.ts";
 
-/** Deadlines for a complete body, and for the body of an import. */
+/** How long a body may take to arrive, and how long that of an import. */
 const BODY_TIMEOUT_MS = 30_000;
 export const LONG_BODY_TIMEOUT_MS = 300_000;
-/** Bytes that are read at a time. */
-const READ_AT_ONCE = 64 * 1024;
-/** Bytes that gzip is inflated to at a time. */
-const INFLATED_AT_ONCE = 64 * 1024;
-/** Chunks of a body that are read before other work runs. */
-const CHUNKS_AT_ONCE = 16;
-/** Chunks that are inflated in one turn. */
-const INFLATED_IN_A_TURN = 4;
+/** How many bytes are read at a time. */
+const READ_BYTES = 64 * 1024;
+/** How many bytes gzip is inflated to at a time. */
+const INFLATED_BYTES = 64 * 1024;
+/** How many chunks of a body are read before other work runs. */
+const CHUNKS_PER_PAUSE = 16;
+/** How many chunks are inflated in one step. */
+const INFLATED_PER_STEP = 4;
 
 export interface BodyLimits {
-  /** Throws 415 for a media type; by default, it must be that of a document. */
+  /** Throws 415 for a wrong media type; by default XML and JSON are allowed. */
   checkType?: (headers: Headers) => void;
-  /** Bytes, after inflating. */
+  /** How many bytes the body may have, before and after inflating. */
   limit: number;
   deps: Pick<Deps, "clock" | "yieldToIo">;
-  /** Fires when the service stops; its reason is thrown then. */
+  /** Fires when the service stops; then its reason is thrown. */
   stopping: AbortSignal;
-  /** Milliseconds until the body has to be complete. */
+  /** How long the body may take to arrive, in milliseconds. */
   timeoutMs?: number;
-  /** Gzip is inflated in such steps. */
+  /** Runs a step that inflates gzip. */
   runHeavy: RunStep;
 }
 
 /**
- * Reads a body; returns it in blocks. Reserves memory for the declared size
- * before the first byte: of two large bodies that do not fit together, the
- * first is read. If each reserved memory as it arrived, both would fail.
+ * Reads a body and returns it in blocks. Reserves memory for the declared size
+ * before the first byte. So if there is memory for only one of two large bodies,
+ * the first is read; if each reserved memory as it arrived, both would fail.
  */
 export async function readBody(
   request: Request,
   { takeRoom, ...limits }: BodyLimits & {
     /**
-     * Reserves `bytes` of the memory for all bodies; throws if there is not
-     * enough.
+     * Reserves `bytes` of the memory for all bodies; throws if there are not
+     * enough left.
      */
     takeRoom: (bytes: number) => void;
   },
@@ -68,7 +68,7 @@ export async function readBody(
 }
 
 /**
- * Reads a body within its limits, inflating gzip as it arrives. A chunk is
+ * Reads a body within its limits, and inflates gzip as it arrives. A chunk is
  * valid until the next one is requested.
  */
 export async function* readChunks(
@@ -116,19 +116,20 @@ export async function* readChunks(
   }
 }
 
+/** What the headers say about a body. */
 interface SentBody {
   isGzip: boolean;
-  /** Bytes before inflating; null: unknown. */
+  /** The Content-Length: bytes before inflating; null: unknown. */
   declared: number | null;
 }
 
-/** What the headers say about a body; throws 415 or 413. */
+/** Reads the headers about a body; throws 415 or 413. */
 function sentBody(
   { headers }: Request,
   { limit, checkType = bodyForm }: Pick<BodyLimits, "limit" | "checkType">,
 ): SentBody {
   checkType(headers);
-  const isGzip = saysGzip(headers.get("content-encoding"));
+  const isGzip = isGzipEncoding(headers.get("content-encoding"));
   const length = headers.get("content-length");
   const declared = length === null ? null : Number(length);
   if (declared !== null && declared > limit) throw tooLarge(limit);
@@ -142,11 +143,12 @@ class ArrivingBody {
     | ReadableStreamDefaultReader<Uint8Array>;
   readonly #limit: number;
   readonly #yieldToIo: () => Promise<void>;
-  #buffer = new ArrayBuffer(READ_AT_ONCE);
+  #buffer = new ArrayBuffer(READ_BYTES);
   #isBroken = false;
 
   /**
-   * @param limit bytes before inflating, because gzip may inflate to nothing
+   * @param limit bytes before inflating. Gzip that inflates to nothing would
+   * otherwise have no limit.
    */
   constructor(
     body: ReadableStream<Uint8Array>,
@@ -163,7 +165,7 @@ class ArrivingBody {
     return this.#isBroken;
   }
 
-  /** A chunk is valid until the next one is requested. */
+  /** Yields chunks, each of which is valid until the next one is requested. */
   async *chunks(): AsyncGenerator<Uint8Array, void> {
     let size = 0;
     for (let count = 1;; count++) {
@@ -172,8 +174,9 @@ class ArrivingBody {
       size += value.length;
       if (size > this.#limit) throw tooLarge(this.#limit);
       yield value;
-      // Small chunks that have arrived are read without a pause for other work.
-      if (count % CHUNKS_AT_ONCE === 0) await this.#yieldToIo();
+      // Without this pause, chunks that have arrived already would be read before
+      // any other work runs.
+      if (count % CHUNKS_PER_PAUSE === 0) await this.#yieldToIo();
     }
   }
 
@@ -189,14 +192,14 @@ class ArrivingBody {
   }
 
   /**
-   * Reads into one buffer again and again. Deno would create one for each
-   * chunk, of 64 KiB even for a single byte.
+   * Reads every chunk into the same buffer. Deno would create a buffer of 64 KiB
+   * for each chunk, even for a single byte.
    */
   async #readInto(
     reader: ReadableStreamBYOBReader,
   ): Promise<ReadableStreamReadResult<Uint8Array>> {
     const result = await reader.read(new Uint8Array(this.#buffer));
-    // There is no value after the last chunk.
+    // After the last chunk there is no value.
     if (result.value !== undefined) this.#buffer = result.value.buffer;
     return result;
   }
@@ -206,7 +209,10 @@ class ArrivingBody {
   }
 }
 
-/** In Deno, a small body that has arrived is not a byte stream. */
+/**
+ * The reader of a body. In Deno, a small body that has arrived is not a byte
+ * stream, and has no BYOB reader.
+ */
 function bodyReader(
   body: ReadableStream<Uint8Array>,
 ): ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> {
@@ -218,23 +224,22 @@ function bodyReader(
 }
 
 /**
- * Inflates gzip as it arrives, a few chunks in each turn. node:zlib's `gunzip`
- * with `maxOutputLength` would need the whole body first, and accepts no other
- * limit.
+ * Inflates gzip as it arrives, a few chunks in each step. `gunzip` of node:zlib
+ * would need the whole body first, and could limit only its size.
  */
 async function* inflateChunks(
   arriving: AsyncIterable<Uint8Array>,
   runHeavy: RunStep,
 ): AsyncGenerator<Uint8Array, void> {
-  const gunzip = createGunzip({ chunkSize: INFLATED_AT_ONCE });
+  const gunzip = createGunzip({ chunkSize: INFLATED_BYTES });
   // Reading from `output` throws the same error.
   gunzip.on("error", () => {});
   const output = gunzip[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<Uint8Array>> | null = null;
-  /** Up to `INFLATED_IN_A_TURN` chunks; fewer once the input is used up. */
+  /** Up to `INFLATED_PER_STEP` chunks; fewer once the input is used up. */
   const readSome = async (used: Promise<void>): Promise<Uint8Array[]> => {
     const chunks: Uint8Array[] = [];
-    while (chunks.length < INFLATED_IN_A_TURN) {
+    while (chunks.length < INFLATED_PER_STEP) {
       next ??= output.next();
       const result = await Promise.race([next, used]);
       if (result === undefined || result.done) break;
@@ -244,8 +249,8 @@ async function* inflateChunks(
     return chunks;
   };
   /**
-   * `give` passes the next input to gunzip, which calls back after it has used
-   * it.
+   * Yields what one input inflates to. `give` passes the input to gunzip, and
+   * calls `onUsed` when gunzip has used it.
    */
   async function* readAll(give: (onUsed: () => void) => void) {
     let used: Promise<void> | undefined;
@@ -257,7 +262,7 @@ async function* inflateChunks(
         // gunzip reuses a buffer until it is full; a full one is not reused.
         if (chunk.length === chunk.buffer.byteLength) freeBuffer(chunk);
       }
-    } while (chunks.length === INFLATED_IN_A_TURN);
+    } while (chunks.length === INFLATED_PER_STEP);
   }
   try {
     for await (const chunk of arriving) {
@@ -275,7 +280,7 @@ const FORM_BY_TYPE: ReadonlyMap<string, "xml" | "json"> = new Map([
   ["application/json", "json"],
 ]);
 
-/** The format of a request's body; throws 415 for any other. */
+/** The format of a request's body; throws 415 unless it is XML or JSON. */
 export function bodyForm(headers: Headers): "xml" | "json" {
   const header = headers.get("content-type");
   const [type, ...parameters] = (header ?? "").split(";")
@@ -305,8 +310,8 @@ export function bodyForm(headers: Headers): "xml" | "json" {
 }
 
 /**
- * Throws 415 for a form, which contains a file among other things. The bytes
- * alone tell the type of an image.
+ * Throws 415 for a multipart form, which may contain more than a file. Any other
+ * media type is allowed, because the bytes show the type of an image.
  */
 export function checkImageType(headers: Headers): void {
   const type = headers.get("content-type") ?? "";
@@ -316,7 +321,7 @@ export function checkImageType(headers: Headers): void {
   );
 }
 
-function saysGzip(header: string | null): boolean {
+function isGzipEncoding(header: string | null): boolean {
   const encoding = (header ?? "").trim().toLowerCase();
   if (encoding === "" || encoding === "identity") return false;
   if (encoding === "gzip" || encoding === "x-gzip") return true;

@@ -1,5 +1,6 @@
 /**
- * Resources that sellers share, such as slots for requests or bytes of bodies.
+ * Limits resources that sellers share, such as slots for requests or bytes of
+ * bodies.
  */
 import { BODY_COST, SELLER_BODY_SHARE } from "../../config.ts";
 import type { Clock } from "../../deps.ts";
@@ -8,19 +9,20 @@ import type { Holder, InUse } from "../../lib/holders.ts";
 import { dynamicThreshold, leastOf, ownerLimit } from "../../lib/limits.ts";
 import { type Permit, WaitList } from "../../lib/wait_list.ts";
 
-/** Work in progress ends soon, so a retry may succeed. */
+/** For an error while a limit is reached: work in progress ends soon. */
 export const RETRY_SOON = { headers: { "Retry-After": "1" } };
 
 export interface ConcurrencyLimitOptions {
   total: number;
   perSeller: number;
-  /** What is limited, in the plural, as the error message names it. */
+  /** What is limited, in the plural, for error messages. */
   what: string;
 }
 
 /**
- * A seller may have up to `perSeller`, and at most as many as are free for all
- * others together. A request beyond that is refused at once.
+ * Limits how much of a resource is in use. A seller may use up to `perSeller`,
+ * and at most as much as is free for all others together. A request for more is
+ * refused at once.
  */
 export class ConcurrencyLimit implements Holder {
   /** The waiter whose seller has had no permit for the longest time is next. */
@@ -36,18 +38,18 @@ export class ConcurrencyLimit implements Holder {
     });
   }
 
-  /** Throws if there is no room. */
+  /** Acquires an amount; throws 429 or 503 if it is not free. */
   acquire(seller: string, amount = 1): Permit {
     const permit = this.list.tryAcquire({ owner: seller, amount });
     if (permit !== undefined) return permit;
     throw this.refusal(seller, amount);
   }
 
-  /** A 429 if the seller has reached its limit, a 503 if all together have. */
+  /** The error 429 if the seller's own limit is reached, otherwise 503. */
   refusal(seller: string, amount = 1): ServiceError {
     const { perSeller, what } = this.#options;
     const wanted = this.list.usage.used(undefined, seller) + amount;
-    if (wanted <= perSeller) return tooManyRequests(what);
+    if (wanted <= perSeller) return serviceIsBusy(what);
     return new ServiceError(
       "rate_limited",
       `You have ${perSeller} ${what} in progress, the most allowed; wait ` +
@@ -56,19 +58,19 @@ export class ConcurrencyLimit implements Holder {
     );
   }
 
-  /** The acquired amounts; all zero when nothing is in progress. */
+  /** The amounts in use; all zero when nothing is in progress. */
   inUse(): InUse {
     return this.list.inUse();
   }
 
-  /** The amount that all sellers use. */
+  /** The amount that all sellers use together. */
   get acquired(): number {
     return this.list.usage.used();
   }
 }
 
-/** The 503 of a concurrency limit. */
-export function tooManyRequests(
+/** The error 503 of a concurrency limit. */
+export function serviceIsBusy(
   what: string,
   options = RETRY_SOON,
 ): ServiceError {
@@ -82,7 +84,7 @@ export function tooManyRequests(
 
 /** Limits the bytes of all bodies and documents in progress. */
 export class BodyBudget extends ConcurrencyLimit {
-  /** @param total bytes, `BODY_COST` for each of a body */
+  /** @param total bytes of memory; each byte of a body takes `BODY_COST` */
   constructor(clock: Clock, total: number) {
     const perSeller = total * SELLER_BODY_SHARE;
     super(clock, { total, perSeller, what: "bytes of request bodies" });
@@ -95,14 +97,15 @@ export class BodyBudget extends ConcurrencyLimit {
 
   override refusal(): ServiceError {
     const headers = { "Retry-After": "2" };
-    return tooManyRequests("bytes of request bodies", { headers });
+    return serviceIsBusy("bytes of request bodies", { headers });
   }
 }
 
 /**
- * Waits for a permit of an owner. `abort` is called only if it has to wait.
- * Throws the signal's reason if that is a `ServiceError`; otherwise a 408,
- * which only the log shows, because the client has disconnected.
+ * Waits for a permit of an owner. `abort` is called only if no permit is free.
+ * When its signal fires, throws the signal's reason if that is a `ServiceError`;
+ * otherwise a 408, which only the log shows, because the client has
+ * disconnected.
  */
 export async function permitFor(
   list: WaitList,

@@ -6,23 +6,23 @@ import type { Clock } from "../../deps.ts";
 import { RecentValues } from "../../lib/recent_values.ts";
 
 interface Bucket {
-  /** Negative after requests that cost more than there was. */
+  /** Negative after a request that cost more tokens than there were. */
   tokens: number;
-  /** Monotonic milliseconds at which `tokens` was computed. */
+  /** When `tokens` was computed, in monotonic milliseconds. */
   at: number;
 }
 
-/** The state of a client's limit. */
+/** The state of a client's rate limit. */
 export interface RateLimitState {
+  /** Whether the request is allowed. */
   allowed: boolean;
-  /** Requests a minute, and the burst: how many of them may come at once. */
+  /** Requests a minute. */
   limit: number;
+  /** How many requests may come at once. */
   burst: number;
-  /** Requests that may be sent now. */
+  /** How many requests may be sent now. */
   remaining: number;
-  /**
-   * The rest of the requests of a minute; costly requests reduce it further.
-   */
+  /** How many of the requests of a minute are left. */
   remainingOfMinute: number;
   /** Seconds until the bucket is full again. */
   reset: number;
@@ -41,8 +41,8 @@ export function rateFor(perMinute: number): Rate {
   return { perMinute, burst: Math.max(1, Math.floor(perMinute / 10)) };
 }
 
-/** Buckets in memory; the least recently used one is dropped first. */
-const REMEMBERED = 10_000;
+/** How many buckets are in memory; the least recently used is dropped first. */
+const MAX_BUCKETS = 10_000;
 /**
  * Tokens that rounding may lose, so that a request sent exactly after
  * Retry-After is allowed.
@@ -51,7 +51,7 @@ const ROUNDING = 1e-6;
 
 export class RateLimiter {
   readonly #clock: Clock;
-  readonly #buckets = new RecentValues<Bucket>(REMEMBERED);
+  readonly #buckets = new RecentValues<Bucket>(MAX_BUCKETS);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -71,8 +71,8 @@ export class RateLimiter {
 
   /**
    * Takes `cost` further tokens for a request that was allowed and turned out
-   * to cost more. If the bucket has fewer, later requests wait until they are
-   * refilled.
+   * to cost more. If the bucket has fewer tokens, later requests wait until it
+   * is refilled.
    */
   charge(key: string, cost: number, rate: Rate): RateLimitState {
     const bucket = this.#refilled(key, rate);
@@ -103,7 +103,7 @@ function stateOfBucket({ tokens }: Bucket, rate: Rate) {
   };
 }
 
-/** Whole seconds until a bucket has `tokens` more. */
+/** How many whole seconds a bucket needs to gain `tokens`. */
 function secondsFor(tokens: number, { perMinute }: Rate): number {
   return Math.max(0, Math.ceil((tokens - ROUNDING) * 60 / perMinute));
 }

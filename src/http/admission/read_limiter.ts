@@ -1,4 +1,4 @@
-/** Limits long reads; sellers share their time. */
+/** Limits long reads, and shares the time for reads among sellers. */
 import type { Deps } from "../../deps.ts";
 import type { Holder, Holders } from "../../lib/holders.ts";
 import {
@@ -10,17 +10,17 @@ import {
 import { WaitList } from "../../lib/wait_list.ts";
 import { ConcurrencyLimit, permitFor } from "./concurrency_limit.ts";
 
-/** Long reads in progress or waiting. */
+/** How many long reads may be in progress or wait. */
 const READS_IN_ALL = { perSeller: 64, total: 512, what: "reads" };
-/** Answers of one owner that are not sent yet, at most 4 MiB each. */
-export const ANSWERS = 4;
-/** Long answers being created; at most one of each owner. */
-const LONG = 6;
-/** Concurrent steps: one waits for the database while another encodes. */
-const STEPS = 2;
+/** How many unsent answers one owner may have, of at most 4 MiB each. */
+export const ANSWERS_PER_OWNER = 4;
+/** How many long answers are created at a time; at most one of each owner. */
+const LONG_ANSWERS = 6;
+/** How many steps run at a time: one uses the database while another encodes. */
+const CONCURRENT_STEPS = 2;
 /**
- * After steps of this many milliseconds together, other requests run before the
- * next step.
+ * After steps have taken this many milliseconds together, other requests run
+ * before the next step.
  */
 const YIELD_AFTER_MS = 2;
 
@@ -35,8 +35,8 @@ export interface ReadRequest {
 }
 
 /**
- * Runs one step of a read in the owner's turn. While the answer is short, the
- * step does not wait for long answers of others.
+ * Runs one step of a read when it is the owner's turn. `isLong`: the answer is
+ * long, so the step may have to wait for long answers of other owners.
  */
 export type TakeStep = <T>(
   step: () => Promise<T>,
@@ -44,9 +44,9 @@ export type TakeStep = <T>(
 ) => Promise<T>;
 
 /**
- * Shares long reads among owners. They run in steps of a few milliseconds; the
- * owner that has used the least time is next, so that a long read delays only
- * its owner.
+ * Shares the time for long reads among owners. Reads run in steps of a few
+ * milliseconds. The owner that has used the least time runs next, so that a long
+ * read delays only its owner.
  */
 export class ReadLimiter {
   readonly #deps: Pick<Deps, "clock" | "yieldToIo">;
@@ -54,31 +54,33 @@ export class ReadLimiter {
   readonly #answers: WaitList;
   readonly #long: WaitList;
   readonly #steps: WaitList;
-  /** Milliseconds of steps since other requests last could run. */
+  /** How long steps have run since other requests could run, in milliseconds. */
   #workedMs = 0;
 
   constructor(deps: Pick<Deps, "clock" | "yieldToIo">, holders: Holders) {
     const { clock } = deps;
-    const long = { limit: leastOf(totalLimit(LONG), ownerLimit(1)) };
+    const long = { limit: leastOf(totalLimit(LONG_ANSWERS), ownerLimit(1)) };
     const pause = () => this.#yieldSometimes();
     const add = <H extends Holder>(holder: H) => holders.add("reads", holder);
     this.#deps = deps;
     this.#admitted = add(new ConcurrencyLimit(clock, READS_IN_ALL));
-    this.#answers = add(new WaitList(clock, { limit: ownerLimit(ANSWERS) }));
+    const answers = { limit: ownerLimit(ANSWERS_PER_OWNER) };
+    const steps = leastTimePolicy(CONCURRENT_STEPS);
+    this.#answers = add(new WaitList(clock, answers));
     this.#long = add(new WaitList(clock, long));
-    this.#steps = add(new WaitList(clock, leastTimePolicy(STEPS), pause));
+    this.#steps = add(new WaitList(clock, steps, pause));
   }
 
-  /** Reads in progress or waiting. */
+  /** How many reads are in progress or wait. */
   get admitted(): number {
     return this.#admitted.acquired;
   }
 
   /**
-   * Resolves when the owner may have one more answer. Adds permits to the two
-   * stacks: those to release once the answer is created, and once it is sent.
-   * Throws 429 or 503 if too many wait, 408 if the client disconnects first,
-   * 503 if the service stops first; each step throws the last two as well.
+   * Resolves when the owner may have one more answer. Adds its permits to the
+   * stacks that are disposed of when the answer is created, and when it is sent.
+   * Throws 429 or 503 if too many reads wait, 408 if the client disconnects
+   * first, 503 if the service stops first. Each step may throw the last two.
    */
   async begin(
     { owner, abort }: ReadRequest,

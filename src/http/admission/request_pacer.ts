@@ -3,8 +3,8 @@
  * milliseconds each. Deno's event loop handles many arrived requests before it
  * polls for new ones, so together they would delay the requests of others.
  *
- * A `WaitList` would not do: it limits how many run, and the requests here that
- * wait on purpose would keep the others of their owner out.
+ * A `WaitList` is unsuitable, because it limits how many requests are in
+ * progress: requests that wait on purpose would block others of their owner.
  */
 import type { Clock } from "../../deps.ts";
 import type { Holder, InUse } from "../../lib/holders.ts";
@@ -12,25 +12,28 @@ import { RecentValues } from "../../lib/recent_values.ts";
 
 /** How many requests of one owner begin without a poll in between. */
 export const BEGUN_AT_ONCE = 16;
-/** Milliseconds that requests of one owner may take before a poll. */
+/** How long requests of one owner may take before a poll, in milliseconds. */
 export const WORK_MS = 10;
-const OWNERS = 10_000;
+/** How many owners are remembered. */
+const MAX_OWNERS = 10_000;
 
+/** The requests of one owner. */
 interface Owner {
   inProgress: number;
-  /** Milliseconds with a request in progress since the last poll. */
+  /** How long a request was in progress since the last poll, in milliseconds. */
   workedMs: number;
-  /** Up to when `workedMs` counts; monotonic milliseconds. */
+  /** When `workedMs` was computed, in monotonic milliseconds. */
   countedTo: number;
-  /** Requests that may begin after the last poll. */
-  left: number;
-  looking: Promise<void> | null;
+  /** How many waiting requests may still begin before the next poll. */
+  mayBegin: number;
+  /** The poll in progress. */
+  polling: Promise<void> | null;
 }
 
 export class RequestPacer implements Holder {
   readonly #clock: Clock;
   readonly #yieldToIo: () => Promise<void>;
-  readonly #owners = new RecentValues<Owner>(OWNERS);
+  readonly #owners = new RecentValues<Owner>(MAX_OWNERS);
   #waiting = 0;
 
   constructor(
@@ -41,20 +44,21 @@ export class RequestPacer implements Holder {
   }
 
   /**
-   * Resolves when a request of the owner may begin; nothing: it may at once, as
-   * the owner's other requests are few and short. Adds the end of the request to
-   * `held`.
+   * Resolves when a request of the owner may begin. Returns undefined if it may
+   * begin at once, because the owner's other requests are few and short. The
+   * request ends when `untilEnd` is disposed of.
    */
-  begin(owner: string, held: DisposableStack): Promise<void> | void {
-    const own = this.#ownerOf(owner);
-    this.#count(own);
-    own.inProgress++;
-    held.defer(() => {
-      this.#count(own);
-      own.inProgress--;
+  begin(name: string, untilEnd: DisposableStack): Promise<void> | void {
+    const owner = this.#ownerOf(name);
+    this.#count(owner);
+    owner.inProgress++;
+    untilEnd.defer(() => {
+      this.#count(owner);
+      owner.inProgress--;
     });
-    const mayBegin = own.inProgress <= BEGUN_AT_ONCE && own.workedMs < WORK_MS;
-    if (!mayBegin) return this.#wait(own);
+    const mayBeginNow = owner.inProgress <= BEGUN_AT_ONCE &&
+      owner.workedMs < WORK_MS;
+    if (!mayBeginNow) return this.#wait(owner);
   }
 
   #ownerOf(name: string): Owner {
@@ -64,35 +68,35 @@ export class RequestPacer implements Holder {
       inProgress: 0,
       workedMs: 0,
       countedTo: 0,
-      left: 0,
-      looking: null,
+      mayBegin: 0,
+      polling: null,
     };
     this.#owners.set(name, owner);
     return owner;
   }
 
   /** Counts the time until now, once for all requests in progress. */
-  #count(own: Owner): void {
+  #count(owner: Owner): void {
     const now = this.#clock.monotonic();
-    if (own.inProgress > 0) own.workedMs += now - own.countedTo;
-    own.countedTo = now;
+    if (owner.inProgress > 0) owner.workedMs += now - owner.countedTo;
+    owner.countedTo = now;
   }
 
-  async #wait(own: Owner): Promise<void> {
+  async #wait(owner: Owner): Promise<void> {
     this.#waiting++;
-    while (own.left === 0 || own.workedMs >= WORK_MS) {
-      await (own.looking ??= this.#startNext(own));
+    while (owner.mayBegin === 0 || owner.workedMs >= WORK_MS) {
+      await (owner.polling ??= this.#poll(owner));
     }
-    own.left--;
+    owner.mayBegin--;
     this.#waiting--;
   }
 
-  async #startNext(own: Owner): Promise<void> {
+  async #poll(owner: Owner): Promise<void> {
     await this.#yieldToIo();
-    own.left = BEGUN_AT_ONCE;
-    own.workedMs = 0;
-    own.countedTo = this.#clock.monotonic();
-    own.looking = null;
+    owner.mayBegin = BEGUN_AT_ONCE;
+    owner.workedMs = 0;
+    owner.countedTo = this.#clock.monotonic();
+    owner.polling = null;
   }
 
   inUse(): InUse {

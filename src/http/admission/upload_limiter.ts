@@ -1,7 +1,7 @@
 /**
- * Limits uploads in progress, of documents or of images. A seller without an
- * upload in progress waits a while for a slot, so that the uploads of others do
- * not make it fail.
+ * Limits uploads in progress, of documents or of images. An upload of a seller
+ * that has none in progress waits a while for a slot, so that it does not fail
+ * because of other sellers.
  */
 import type { Clock } from "../../deps.ts";
 import type { Permit } from "../../lib/wait_list.ts";
@@ -9,12 +9,12 @@ import {
   ConcurrencyLimit,
   type ConcurrencyLimitOptions,
   permitFor,
-  tooManyRequests,
+  serviceIsBusy,
 } from "./concurrency_limit.ts";
 
-/** Documents, which count from the end of their body to their answer. */
+/** Uploads of documents, which count from the end of the body to the answer. */
 export const UPLOADS_IN_ALL = { perSeller: 16, total: 64, what: "uploads" };
-/** Images, which count from the beginning of their body. */
+/** Uploads of images, which count from the beginning of the body. */
 export const IMAGES_IN_ALL = {
   perSeller: 16,
   total: 128,
@@ -22,7 +22,7 @@ export const IMAGES_IN_ALL = {
 };
 /** How long an upload waits for a slot. */
 const WAIT_MS = 5_000;
-/** Larger bodies do not wait. */
+/** An upload with a larger body does not wait, because it occupies memory. */
 const WAITING_BYTES = 1_024 * 1_024;
 
 export interface UploadRequest {
@@ -36,11 +36,10 @@ export interface UploadRequest {
   abort: () => AbortSignal;
 }
 
-/** Slots for uploads; see the top of this file. */
 export class UploadLimiter extends ConcurrencyLimit {
   readonly #clock: Clock;
   readonly #what: string;
-  /** Sellers with an upload that waits; one upload of each. */
+  /** Sellers with an upload that waits; each has only one. */
   readonly #waiting = new Set<string>();
 
   constructor(clock: Clock, options: ConcurrencyLimitOptions) {
@@ -50,9 +49,9 @@ export class UploadLimiter extends ConcurrencyLimit {
   }
 
   /**
-   * Resolves to a slot, which is held until it is disposed of. Throws 429 if
-   * the seller has used all its slots. If all slots are used, throws 503: at
-   * once for a seller that has a slot or waits for one, otherwise after a wait.
+   * Resolves to a slot, which is free again when it is disposed of. Throws 429
+   * if the seller uses all its slots. If all slots are in use, throws 503: at
+   * once for a seller that uses a slot or waits for one, otherwise after a wait.
    * Throws 408 if the client disconnects during the wait, 503 if the service
    * stops.
    */
@@ -71,7 +70,7 @@ export class UploadLimiter extends ConcurrencyLimit {
 
   async #wait({ seller, abort }: UploadRequest): Promise<Permit> {
     const refused = new AbortController();
-    const refuse = () => refused.abort(tooManyRequests(this.#what));
+    const refuse = () => refused.abort(serviceIsBusy(this.#what));
     const cancel = this.#clock.after(WAIT_MS, refuse);
     const refusedOrGone = () => AbortSignal.any([refused.signal, abort()]);
     this.#waiting.add(seller);

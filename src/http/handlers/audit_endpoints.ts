@@ -16,7 +16,9 @@ import { endpoint } from "../server/route.ts";
 export const listAudit = endpoint({
   operation: "listAudit",
   title: "Read the audit log",
-  about: "The changes by operators, newest first, and who made them.",
+  about:
+    "The changes by operators, and those of sellers to their keys, newest " +
+    "first, and who made them.",
   parameters: [WHO, AUDIT_SELLER, FROM_TIME, TO_TIME, AFTER, LIMIT],
   answers: ["audit"],
 }, async (exchange) => {

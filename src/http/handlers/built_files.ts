@@ -3,7 +3,7 @@
  * compiled program contains them.
  */
 
-/** Resolves an import of such files. */
+/** The content of a built file; throws an error that says how to build it. */
 async function builtFile<T>(files: Promise<{ default: T }>): Promise<T> {
   try {
     return (await files).default;

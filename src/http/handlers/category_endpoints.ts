@@ -21,7 +21,7 @@ import { CATEGORIES_EXAMPLE } from "../../contracts/examples.ts";
 import type { Sql } from "../../database/db.ts";
 import { notFound } from "../../lib/errors.ts";
 import { heavySteps } from "../../lib/wait_list.ts";
-import { cursor, ID, number } from "../server/cursor.ts";
+import { cursor, ID_FIELD, numberField } from "../server/cursor.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { boundedList, type PageStep, readPage } from "../server/list.ts";
 import {
@@ -60,7 +60,7 @@ export const putCategories = endpoint({
 export const listAllCategories = endpoint({
   operation: "listAllCategories",
   title: "List categories",
-  about: "The list as you sent it, in pages.",
+  about: "The list of categories as you sent it, in pages.",
   parameters: [CATEGORY_SEARCH, AFTER, LIMIT],
   answers: ["categories"],
 }, (exchange) => pageOfCategories(exchange));
@@ -68,10 +68,9 @@ export const listAllCategories = endpoint({
 export const listCategories = endpoint({
   operation: "listCategories",
   title: "List the marketplace's categories",
-  about:
-    "With their rules, in the marketplace's order. `closed`: products may " +
-    "use only these categories. Without a list, products may use any. The " +
-    "ETag changes with the list.",
+  about: "The categories with their rules, in the marketplace's order. If " +
+    "`closed` is true, products may use only these categories. Without a " +
+    "list, products may use any category. The ETag changes with the list.",
   parameters: [CATEGORY_SEARCH, AFTER, LIMIT],
   answers: ["categories"],
 }, (exchange) => pageOfCategories(exchange));
@@ -79,7 +78,8 @@ export const listCategories = endpoint({
 export const getCategory = endpoint({
   operation: "getCategory",
   title: "Read a category and its rules",
-  about: "The ETag changes with the list.",
+  about: "The category with its rules. The ETag changes with the list of " +
+    "categories.",
   answers: ["category"],
 }, async (exchange) => {
   const { services: { db }, params } = exchange;
@@ -91,13 +91,15 @@ export const getCategory = endpoint({
   });
   if (head === null || found === null) throw notFound("category");
   const headers = headersOf(exchange, head);
-  if (isKnown(exchange, headers)) return { status: 304, body: null, headers };
+  if (hasVersion(exchange, headers)) {
+    return { status: 304, body: null, headers };
+  }
   return { xml: { category: categoryNode(found) }, headers };
 });
 
 /**
- * The position in a list; a page continues in the version with which the list
- * began.
+ * A position in one version of the list. All pages are read from the version of
+ * the first page, even if the list is replaced meanwhile.
  */
 interface CategoryPlace {
   version: string;
@@ -105,14 +107,14 @@ interface CategoryPlace {
 }
 
 const CURSOR = cursor<CategoryPlace>({
-  place: number(/\d{1,5}/y),
-  version: ID,
+  place: numberField(/\d{1,5}/y),
+  version: ID_FIELD,
 });
 
-/** Categories that one step scans; each may have rules of 1 MiB. */
-const SCANNED_AT_ONCE = 250;
-/** Categories that one step reads whole. */
-const READ_AT_ONCE = 8;
+/** How many names of categories one step reads. */
+const NAMES_PER_STEP = 250;
+/** How many categories one step reads; each may have rules of 1 MiB. */
+const CATEGORIES_PER_STEP = 8;
 
 async function pageOfCategories(
   exchange: Exchange,
@@ -124,7 +126,7 @@ async function pageOfCategories(
   const isGone = after !== null && after.version !== head?.version &&
     await db.read((sql) => isDeleted(sql, after.version));
   if (isGone) {
-    reader.complain(
+    reader.addProblem(
       AFTER.name,
       "not_allowed",
       "is of a list that was replaced; begin without it.",
@@ -134,7 +136,9 @@ async function pageOfCategories(
   const search = reader.read(CATEGORY_SEARCH)?.toLowerCase() ?? "";
   reader.finish();
   const headers = headersOf(exchange, head);
-  if (isKnown(exchange, headers)) return { status: 304, body: null, headers };
+  if (hasVersion(exchange, headers)) {
+    return { status: 304, body: null, headers };
+  }
   if (head === null) {
     const category = boundedList<CategoryNode>(exchange.form, "category");
     return { xml: { categories: { "@closed": false, category } }, headers };
@@ -144,7 +148,7 @@ async function pageOfCategories(
     exchange,
     "category",
     { after: place, limit },
-    (sql, place, count) => stepOf(sql, { version, place, count, search }),
+    (sql, place, count) => categoryStep(sql, { version, place, count, search }),
     null,
   );
   const next = page.next && CURSOR.write({ version, place: page.next });
@@ -155,38 +159,38 @@ async function pageOfCategories(
 }
 
 /**
- * Whether the categories of this version are deleted, because another list
+ * Whether the categories of this version are deleted, because another version
  * replaced it.
  */
 async function isDeleted(sql: Sql, version: string): Promise<boolean> {
   return (await categoryNamesFrom(sql, version, 0, 1)).length === 0;
 }
 
-async function stepOf(
+async function categoryStep(
   sql: Sql,
   { version, place, count, search }: CategoryPlace & {
     count: number;
     search: string;
   },
 ): Promise<PageStep<number, CategoryNode>> {
-  const most = Math.min(count, READ_AT_ONCE);
-  const scanLimit = search === "" ? most : SCANNED_AT_ONCE;
-  const names = await categoryNamesFrom(sql, version, place, scanLimit);
-  const taken = names
+  const limit = Math.min(count, CATEGORIES_PER_STEP);
+  const nameLimit = search === "" ? limit : NAMES_PER_STEP;
+  const names = await categoryNamesFrom(sql, version, place, nameLimit);
+  const matching = names
     .filter(({ name }) => name.toLowerCase().includes(search))
-    .slice(0, most);
-  const places = taken.map(({ place }) => place);
+    .slice(0, limit);
+  const places = matching.map(({ place }) => place);
   const found = await categoriesAt(sql, version, places);
-  const last = taken.length === most ? taken.at(-1) : names.at(-1);
+  const last = matching.length === limit ? matching.at(-1) : names.at(-1);
   const next = last === undefined ? place : last.place + 1;
-  const isOver = names.length < scanLimit && next > (names.at(-1)?.place ?? -1);
+  const isEnd = names.length < nameLimit && next > (names.at(-1)?.place ?? -1);
   return {
     entries: found.map((category) => ({
       node: categoryNode(category),
       cursor: category.place + 1,
     })),
-    next: isOver ? null : next,
-    scanned: next - place - taken.length,
+    next: isEnd ? null : next,
+    scanned: next - place - matching.length,
   };
 }
 
@@ -213,8 +217,8 @@ function headersOf(
   };
 }
 
-/** Whether the client already has this version. */
-function isKnown(
+/** Whether the client already has the version of this ETag. */
+function hasVersion(
   { request }: Exchange,
   { ETag }: Record<string, string>,
 ): boolean {

@@ -1,15 +1,20 @@
 /** The cursor of lists of changes. */
 import type { ChangeCursor, ChangePlace } from "../../database/change_feed.ts";
-import { type Cursor, cursor, ID, number } from "../server/cursor.ts";
+import {
+  type Cursor,
+  cursor,
+  ID_FIELD,
+  numberField,
+} from "../server/cursor.ts";
 
 const CHANGE = cursor<ChangePlace>({
-  change: number(/-1|\d{1,16}/y),
-  id: ID,
+  change: numberField(/-1|\d{1,16}/y),
+  id: ID_FIELD,
 });
 
 /**
- * The cursor of a list of changes: the place; then, if servers were unreachable, their
- * place and their numbers.
+ * The cursor of a list of changes: a place and, if servers were unreachable, the
+ * place from which their changes may be missing, and their numbers.
  */
 export const CHANGE_CURSOR: Cursor<ChangeCursor> = {
   write: ({ lacks, ...place }) =>
@@ -19,12 +24,12 @@ export const CHANGE_CURSOR: Cursor<ChangeCursor> = {
       ...lacks.servers,
     ].join("~"),
   parse: (text) => {
-    const [behind, from, ...servers] = text.split("~");
-    const place = CHANGE.parse(behind);
-    if (from === undefined || place === null) return place;
-    const since = CHANGE.parse(from);
-    const isOfServers = servers.every((id) => /^\d{1,9}$/.test(id));
-    if (since === null || !isOfServers) return null;
+    const [placeText, sinceText, ...servers] = text.split("~");
+    const place = CHANGE.parse(placeText);
+    if (sinceText === undefined || place === null) return place;
+    const since = CHANGE.parse(sinceText);
+    const areNumbers = servers.every((id) => /^\d{1,9}$/.test(id));
+    if (since === null || !areNumbers) return null;
     return { ...place, lacks: { servers: servers.map(Number), since } };
   },
 };

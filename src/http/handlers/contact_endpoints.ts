@@ -32,10 +32,10 @@ export const putContact = endpoint({
   operation: "putContact",
   title: "Store a contact",
   about:
-    "Stores who answers for products, under a name of 1 to 64 characters: " +
-    "products name it as `<manufacturer>` or `<responsible_person>`. A " +
-    "contact with the same name gets the new content, also for the products " +
-    `that name it. At most ${CONTACTS_LIMIT} are stored.`,
+    "Stores who answers for products, under a name of 1 to 64 characters. " +
+    "Products have this name as `<manufacturer>` or `<responsible_person>`. " +
+    "A stored contact with the same name is replaced, also for the products " +
+    `that name it. You can store ${CONTACTS_LIMIT} contacts.`,
   sends: { root: "contact", example: CONTACT_EXAMPLE },
   answers: ["success"],
 }, async ({ services, seller, params, document }) => {
@@ -56,7 +56,7 @@ const NAME_CURSOR = jsonCursor<string>({
 export const listContacts = endpoint({
   operation: "listContacts",
   title: "List contacts",
-  about: "In the order of their names.",
+  about: "Your contacts, in the order of their names.",
   parameters: [AFTER, LIMIT],
   answers: ["contacts"],
 }, async (exchange) => {
@@ -87,7 +87,7 @@ export const listContacts = endpoint({
 export const getContact = endpoint({
   operation: "getContact",
   title: "Read a contact",
-  about: "As it was stored.",
+  about: "The contact as it was stored.",
   answers: ["contact"],
 }, async ({ services, seller, params }) => {
   const contact = await services.db.of(seller.no).read(
@@ -100,8 +100,8 @@ export const deleteContact = endpoint({
   operation: "deleteContact",
   title: "Delete a contact",
   about:
-    "It cannot be named any more; products that name it keep it. Its name is " +
-    "free at once, for another contact.",
+    "Products can no longer name the contact; products that already do keep " +
+    "it. You can use the name for another contact at once.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
   await removeContact(services, seller, params.name);

@@ -1,4 +1,4 @@
-/** The published contracts, without a key: schemas, OpenAPI, documentation. */
+/** Endpoints without a key: schemas, OpenAPI and the handbook. */
 import { isDeepStrictEqual } from "node:util";
 import { VERSION } from "../../version.ts";
 import {
@@ -55,11 +55,11 @@ const DOCS_POLICY = {
 export const getDocs = endpoint({
   operation: "getDocs",
   title: "List the chapters of the handbook",
-  about: "The contents, as HTML.",
+  about: "The table of contents, as HTML.",
   answers: { type: "text/html" },
 }, publishedText("text/html", contentsPage, DOCS_POLICY));
 
-/** Files that chapters link to for download, and the search. */
+/** Files that chapters link to, and the script of the search. */
 const FILES: readonly (readonly [string, Handler])[] = [
   ["client.js", publishedText("text/javascript", () => CLIENT)],
   [
@@ -90,11 +90,14 @@ function chapters(endpoints: () => readonly Endpoint[]): Handler {
   ) => {
     pages.set(
       name,
-      publish("text/html", (now) => write(read(now)), DOCS_POLICY),
+      publish("text/html", (meanings) => write(read(meanings)), DOCS_POLICY),
     );
     pages.set(
       `${name}.md`,
-      publish("text/markdown", (now) => servedMarkdown(read(now).text)),
+      publish(
+        "text/markdown",
+        (meanings) => servedMarkdown(read(meanings).text),
+      ),
     );
   };
   for (const { name, text } of CHAPTERS) {
@@ -137,16 +140,16 @@ export const getLlmsText = endpoint(
   publishedText("text/plain", () => contentsText(REFERENCE_PAGES)),
 );
 
-const TO_TAKE = new Map(
+const DOWNLOADS = new Map(
   OPERATOR_FILES.map(({ name, type, text }) => [
     name,
     publishedText(type, () => text),
   ]),
 );
 
-/** A file for operators. */
+/** A file that operators download. */
 export const getOperatorFile = endpoint(null, (exchange) => {
-  const file = TO_TAKE.get(exchange.params.file);
+  const file = DOWNLOADS.get(exchange.params.file);
   if (file === undefined) throw notFound("file");
   return file(exchange);
 });
@@ -157,10 +160,13 @@ export const getDocsStyle = endpoint(
   publishedText("text/css", () => style),
 );
 
-/** The validity of `security.txt`, from each answer on. */
+/** How long an answer with `security.txt` is valid. */
 const CONTACT_MS = 180 * DAY_MS;
 
-/** Where to report vulnerabilities (RFC 9116), if the operator has set it. */
+/**
+ * `security.txt` says where to report vulnerabilities (RFC 9116). The answer is
+ * 404 unless the operator has set SELLER_SECURITY_CONTACT.
+ */
 export const getSecurityContact = endpoint(
   null,
   ({ services: { config, deps } }) => {
@@ -183,7 +189,7 @@ export const getOpenApi = (endpoints: () => readonly Endpoint[]) =>
     {
       operation: "getOpenApi",
       title: "Read the OpenAPI description",
-      about: "OpenAPI 3.1.",
+      about: "The description of all endpoints in OpenAPI 3.1.",
       answers: { type: "application/json" },
     },
     textWithMeanings(
@@ -212,12 +218,12 @@ export const getResponsesSchema = schemaEndpoint(
 
 function schemaEndpoint(operation: string, title: string, write: () => string) {
   const type = "application/xml";
-  const about = "XML Schema 1.0.";
+  const about = "The schema in XML Schema 1.0.";
   const documentation = { operation, title, about, answers: { type } };
   return endpoint(documentation, publishedText(type, write));
 }
 
-/** Serves a text, which is created at the first request. */
+/** A handler that serves a text, which is created at the first request. */
 function publishedText(
   type: string,
   write: (meanings: readonly TriggerMeaning[]) => string | Promise<string>,
@@ -230,9 +236,9 @@ function publishedText(
 }
 
 /**
- * Serves a text that contains the meanings of triggers; it is created again
- * when they have changed. While the database cannot be read, it has the default
- * meanings.
+ * A handler that serves a text with the meanings of triggers. The text is
+ * created again when the meanings have changed. While the database cannot be
+ * read, the text has the default meanings.
  */
 function textWithMeanings(
   type: string,

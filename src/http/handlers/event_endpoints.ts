@@ -1,4 +1,4 @@
-/** Events: posted by operators, pulled by sellers. */
+/** Events: operators send them, sellers pull them. */
 import type { AnswerForm } from "../../contracts/answer_form.ts";
 import { EVENT_LIMIT, eventInJson, eventInXml } from "../../webhooks/event.ts";
 import {
@@ -20,7 +20,7 @@ import {
   TRIGGER,
   waitUntil,
 } from "../server/parameters.ts";
-import { cursorOf, number } from "../server/cursor.ts";
+import { cursorOf, numberField } from "../server/cursor.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { pollUntil, waitInSlot } from "./waiting.ts";
 import {
@@ -33,7 +33,7 @@ import { endpoint } from "../server/route.ts";
 
 const WAIT = waitUntil("there is an event");
 
-/** Every answer has a `<next>`, so that a client always has a cursor. */
+/** Every answer has a `<next>`, so a client can always continue. */
 export const listEvents = endpoint({
   operation: "listEvents",
   title: "Pull events",
@@ -57,12 +57,12 @@ export const listEvents = endpoint({
     "event",
     place,
     async (sql, after, limit) => {
-      const part = { ...place, after, limit };
-      const events = await eventsAfter(sql, seller.no, part);
-      const full = events.length === limit;
+      const query = { ...place, after, limit };
+      const events = await eventsAfter(sql, seller.no, query);
+      const isFull = events.length === limit;
       return {
-        entries: events.map(entryIn(exchange.form)),
-        next: full ? events[limit - 1].number : null,
+        entries: events.map(eventEntry(exchange.form)),
+        next: isFull ? events[limit - 1].number : null,
       };
     },
     seller.no,
@@ -83,12 +83,12 @@ function readPlace(query: URLSearchParams): EventsQuery {
   return place;
 }
 
-/** A cursor is the number of the last event before the place. */
-const EVENT_CURSOR = cursorOf(number(/0|[1-9]\d{0,14}/y));
+/** A cursor is the number of the last event that was read. */
+const EVENT_CURSOR = cursorOf(numberField(/0|[1-9]\d{0,14}/y));
 
 /**
- * Throws 422 for a cursor beyond the last event: after the operator restored a
- * backup, the client would otherwise miss events silently.
+ * Throws 422 for a cursor beyond the last event, as after the operator restored
+ * a backup. Otherwise the client would miss events without notice.
  */
 function checkCursor(after: number, { last }: Listable): void {
   if (after <= last) return;
@@ -108,8 +108,8 @@ async function waitForEvent(
 ): Promise<void> {
   const { services, seller } = exchange;
   const readNext = async () => {
-    const part = { ...place, limit: 1 };
-    const { count } = await makeListable(services, seller, part);
+    const query = { ...place, limit: 1 };
+    const { count } = await makeListable(services, seller, query);
     return count > 0 ? true : null;
   };
   const awaited = { signal: services.signals.events, key: seller.id };
@@ -120,8 +120,8 @@ async function waitForEvent(
   );
 }
 
-/** Writes the body as it is signed, without encoding it again. */
-function entryIn({ name }: AnswerForm) {
+/** An event in the list, with its body exactly as it is signed. */
+function eventEntry({ name }: AnswerForm) {
   const write = name === "json" ? eventInJson : eventInXml;
   return ({ number, body }: FeedEvent) => ({
     node: new EncodedElement(write(body)),
@@ -135,7 +135,7 @@ export const ingestEvent = endpoint({
   about:
     "The event is on disk when the answer arrives. A repeated request with " +
     "the same seller, trigger and reference returns the first id and " +
-    "delivers nothing twice; with other data it is refused.",
+    "delivers nothing twice; if its data differ, it is refused.",
   sends: { root: "event", example: EVENT_EXAMPLE },
   answers: ["event"],
   errors: ["reference_reused"],

@@ -10,21 +10,21 @@ import {
 import { afterSaleSteps } from "../../catalogue/current_price.ts";
 import { findBySkuOrId } from "../../catalogue/product_rows.ts";
 import { isoTime } from "../../xml/encode.ts";
-import { type Cursor, cursor, number } from "../server/cursor.ts";
+import { type Cursor, cursor, numberField } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import { AFTER, HISTORY_ATTRIBUTE } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
 
-/** The most changes on a page. */
-const PAGE = 1_000;
+/** How many changes a page has at most. */
+const PAGE_CHANGES = 1_000;
 
 export const getHistory = endpoint({
   operation: "getHistory",
   title: "Read the price history",
-  about: "The changes of the current price, newest first; kept for " +
-    "SELLER_KEEP_PRICES_DAYS. A product whose price never changed has " +
-    "none. A product that is created again starts a new history.",
+  about: "The changes of the current price, newest first. Changes are kept " +
+    "for SELLER_KEEP_PRICES_DAYS. If the price never changed, the list is " +
+    "empty. A product that is created again starts a new history.",
   parameters: [HISTORY_ATTRIBUTE, AFTER],
   answers: ["changes"],
 }, async (exchange) => {
@@ -45,7 +45,7 @@ export const getHistory = endpoint({
   const { list, next } = await readPage(
     exchange,
     "change",
-    { after, limit: PAGE },
+    { after, limit: PAGE_CHANGES },
     async (sql, place, limit) => {
       const { changes, next } = await listPriceChanges(sql, of, {
         place,
@@ -81,8 +81,8 @@ function changeNode({ at, from, to, by }: ShownPriceChange) {
 
 /** Row 0 stands for the changes in the product's own row. */
 const PLACE = cursor<{ row: number; before: number }>({
-  row: number(/\d{1,15}/y),
-  before: number(/\d{1,15}/y),
+  row: numberField(/\d{1,15}/y),
+  before: numberField(/\d{1,15}/y),
 });
 
 const PRICE_CURSOR: Cursor<PricePlace> = {

@@ -1,6 +1,6 @@
 /**
- * Images: sellers upload them, and everybody may read those that are stored, at
- * `/images/<first two digits>/<SHA-256>.<type>`, without a key.
+ * Images: sellers upload them, and everybody may read stored images without a
+ * key, at `/images/<first two digits>/<SHA-256>.<type>`.
  */
 import { ifNoneMatch } from "@std/http/etag";
 import { notFound } from "../../lib/errors.ts";
@@ -13,9 +13,10 @@ import type { Streamed } from "../server/sending.ts";
 export const uploadImage = endpoint({
   operation: "uploadImage",
   title: "Upload an image",
-  about: "The body is the file. The image is checked and stored as a " +
-    "downloaded one; products of the seller can then name its URL. The same " +
-    "bytes have the same URL.",
+  about:
+    "The request body is the file. The image is checked and stored like a " +
+    "downloaded image; your products can then have its URL. The same file " +
+    "always has the same URL.",
   sendsImage: true,
   answers: ["image"],
   errors: ["rate_limited"],
@@ -101,9 +102,12 @@ async function imageAnswer(
   return { status, body: streamed(body), headers: sent };
 }
 
-/** Requests for images need no key, so the number of streams is limited. */
+/**
+ * A body for a reader without a key. These bodies are limited in number, not in
+ * bytes.
+ */
 function streamed(stream: ReadableStream<Uint8Array>): Streamed {
-  return { stream, keeps: 0 };
+  return { stream, memoryBytes: 0 };
 }
 
 function requireImage<T>(image: T | null): T {

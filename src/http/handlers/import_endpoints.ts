@@ -1,4 +1,4 @@
-/** Imports: documents of any length, which are stored in the background. */
+/** Imports: large documents, which are stored in the background. */
 import type { ImportNode, ImportResultNode } from "../../contracts/answers.ts";
 import { errorForm } from "../../contracts/answer_form.ts";
 import { PRODUCTS_EXAMPLE } from "../../contracts/examples.ts";
@@ -41,7 +41,7 @@ import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import type { Exchange } from "../server/exchange.ts";
 import { NO_WARNINGS } from "../../catalogue/warnings.ts";
 import { detailNode, warningList } from "../server/error_answers.ts";
-import { cursor, number } from "../server/cursor.ts";
+import { cursor, numberField } from "../server/cursor.ts";
 import { readPage, readRows } from "../server/list.ts";
 import {
   ACCEPT,
@@ -126,8 +126,8 @@ export const getImport = endpoint({
   about: "The progress and the problems. With Accept: text/event-stream, a " +
     "stream of progress events that ends with the final state.",
   streams:
-    "events progress, with <import> without its problems, and final at " +
-    "the end",
+    "events `progress`, each with <import> without its problems, and at the " +
+    "end an event `final`",
   parameters: [WAIT],
   answers: ["import"],
   waits: true,
@@ -185,7 +185,7 @@ function watchedImport(
       return record;
     },
     isFinal: (now) => finishedAt(now) !== null,
-    hasMoved: (shown, now) =>
+    hasProgressed: (shown, now) =>
       importProgress(shown) !== importProgress(now) ||
       importStatus(shown) !== importStatus(now),
     write: (now) => form.element("import", importNode(now)),
@@ -223,7 +223,7 @@ function importNode(record: ImportRecord): ImportNode {
 export const listImports = endpoint({
   operation: "listImports",
   title: "List imports",
-  about: "Newest first, with counts but without problems.",
+  about: "Your imports, newest first, with counts but without problems.",
   parameters: [AFTER, LIMIT],
   answers: ["imports"],
 }, async (exchange) => {
@@ -236,7 +236,7 @@ export const listImports = endpoint({
   return { xml: { imports: { import: page.map(importNode) }, next } };
 });
 
-/** Throws 404 when there is none. */
+/** Reads an import; throws 404 if there is none with this id. */
 async function readImport(
   db: Db,
   sellerNo: number,
@@ -251,8 +251,8 @@ async function readImport(
 
 const START: ResultsPlace = { part: 0, index: 0 };
 const RESULTS_CURSOR = cursor<ResultsPlace>({
-  part: number(/\d{1,6}/y),
-  index: number(/\d{1,3}/y),
+  part: numberField(/\d{1,6}/y),
+  index: numberField(/\d{1,3}/y),
 });
 
 export const getImportResults = endpoint({
@@ -347,15 +347,16 @@ export const getRefusedOfImport = endpoint({
       refusedDocument(db, key, record, form, runStep),
     );
     const headers = { "Content-Type": errorForm(form).type };
-    return { body: { stream, keeps: REFUSED_DOCUMENT_BYTES }, headers };
+    return { body: { stream, memoryBytes: REFUSED_DOCUMENT_BYTES }, headers };
   });
 });
 
 export const cancelImport = endpoint({
   operation: "cancelImport",
   title: "Cancel an import",
-  about: "Products not stored yet will not be stored. Stored ones can be " +
-    "undone. A finished dry run is deleted with its document.",
+  about:
+    "Products that are not stored yet will not be stored; the others can " +
+    "be undone. A finished dry run is deleted with its document.",
   answers: ["success"],
   errors: ["conflict"],
 }, async ({ services, seller, params }) => {
@@ -369,8 +370,8 @@ export const undoImport = endpoint({
   about:
     "Begins an import that restores the former value of every field that " +
     "the import changed, and deletes the products that it created, newest " +
-    "part first. It is refused if anything has changed since, unless " +
-    "changed=keep.",
+    "part first. The undo is refused if one of these fields has changed " +
+    "since, unless changed=keep.",
   parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["import_begun"],
   errors: ["conflict", "record_invalid"],
@@ -393,9 +394,9 @@ export const undoImport = endpoint({
 export const storeImport = endpoint({
   operation: "storeImport",
   title: "Store the products of a dry run",
-  about: "Stores the document of a dry run without problems (with " +
-    "accept=valid: its valid products), without sending it again: the " +
-    "same import continues as storing. If one of these products has " +
+  about: "Stores the document of a dry run that found no problem (with " +
+    "accept=valid: its valid products). You need not send it again: the same " +
+    "import continues with the status storing. If one of these products has " +
     "changed since the check, the request is refused; check the document " +
     "again.",
   parameters: [IDEMPOTENCY_KEY],

@@ -1,4 +1,4 @@
-/** A seller's own keys, and the XML of keys for sellers and operators. */
+/** A seller's own keys, and the nodes of keys for sellers and operators. */
 import type { Answer, KeyNode } from "../../contracts/answers.ts";
 import { KEY_EXAMPLE } from "../../contracts/examples.ts";
 import { checkScope, type KeyRights } from "../../sellers/key_rights.ts";
@@ -20,9 +20,8 @@ import { endpoint } from "../server/route.ts";
 export const listOwnKeys = endpoint({
   operation: "listOwnKeys",
   title: "List your keys",
-  about:
-    "Oldest first, including expired and revoked keys; `<current>` marks " +
-    "the key of this request.",
+  about: "Your keys, oldest first, including expired and revoked keys. " +
+    "`<current>` marks the key of this request.",
   answers: ["keys"],
 }, async ({ services, seller: { no, keyId } }) => {
   const keys = await services.db.of(no).read((sql) => listKeys(sql, no));
@@ -37,9 +36,9 @@ export const addOwnKey = endpoint({
   operation: "addOwnKey",
   title: "Create a key",
   about:
-    "The key is shown once. What the document leaves out is taken from the " +
-    "key of this request. A key cannot get more rights than the key of this " +
-    "request has.",
+    "The key is shown once. A right that the document leaves out is that of " +
+    "the key of this request. The new key cannot have more rights than the " +
+    "key of this request.",
   sends: { root: "key", example: KEY_EXAMPLE },
   answers: ["new_key"],
 }, async ({ services, seller, document }) => {
@@ -52,9 +51,9 @@ export const rotateOwnKey = endpoint(
   {
     operation: "rotateOwnKey",
     title: "Rotate a key",
-    about: "Creates a key with the same rights, which is shown once. The " +
-      "former key expires after 24 h. Every key may rotate itself; to " +
-      "rotate another key, the scope `keys` is needed. A body is ignored.",
+    about: "Creates a key with the same rights. The new key is shown once; " +
+      "the former key expires after 24 h. Every key may rotate itself; " +
+      "rotating another key requires the scope `keys`. A body is ignored.",
     answers: ["new_key"],
     errors: ["conflict", "record_invalid"],
   },

@@ -20,8 +20,8 @@ export const putMapping = endpoint({
   title: "Store a mapping",
   about:
     "Stores the fields of a table's columns under a name that you choose. " +
-    "Replaces a mapping with the same name. At most " +
-    `${MAPPINGS_LIMIT} are stored, each up to 32 KiB.`,
+    "Replaces a mapping with the same name. You can store " +
+    `${MAPPINGS_LIMIT} mappings of up to 32 KiB each.`,
   sends: { root: "mapping", example: MAPPING_EXAMPLE },
   answers: ["success"],
 }, async ({ services, seller, params, document }) => {
@@ -30,25 +30,25 @@ export const putMapping = endpoint({
   return { xml: { success: true } };
 });
 
-/** Each has up to 32 KiB. */
-const MAPPINGS_A_STEP = 2;
+/** How many mappings one step reads; each has up to 32 KiB. */
+const MAPPINGS_PER_STEP = 2;
 
 export const listMappings = endpoint({
   operation: "listMappings",
   title: "List mappings",
-  about: "In the order of their names.",
+  about: "Your mappings, in the order of their names.",
   answers: ["mappings"],
 }, async ({ services, seller, form, heavyRead }) => {
   const list = form.list<MappingNode>("mapping", Infinity);
   let after: string | null = null;
-  /** Returns whether there may be more. */
+  /** Reads a few mappings; returns whether there may be more. */
   const step = async (): Promise<boolean> => {
     const found: NamedMapping[] = await services.db.of(seller.no).read(
-      (sql) => mappingsOf(sql, seller.no, { after, limit: MAPPINGS_A_STEP }),
+      (sql) => mappingsOf(sql, seller.no, { after, limit: MAPPINGS_PER_STEP }),
     );
     for (const mapping of found) list.add(mappingXml(mapping));
     after = found.at(-1)?.name ?? null;
-    return found.length === MAPPINGS_A_STEP;
+    return found.length === MAPPINGS_PER_STEP;
   };
   await heavyRead(async (takeStep) => {
     while (await takeStep(step, true)) continue;
@@ -59,7 +59,7 @@ export const listMappings = endpoint({
 export const getMapping = endpoint({
   operation: "getMapping",
   title: "Read a mapping",
-  about: "As it was sent.",
+  about: "The mapping as it was sent.",
   answers: ["mapping"],
 }, async ({ services, seller, params }) => {
   const mapping = await services.db.of(seller.no).read(
@@ -72,7 +72,8 @@ export const getMapping = endpoint({
 export const deleteMapping = endpoint({
   operation: "deleteMapping",
   title: "Delete a mapping",
-  about: "The page then proposes the fields of the columns itself.",
+  about: "Deletes the mapping. The page then proposes fields for the columns " +
+    "itself.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
   await removeMapping(services, seller, params.name);

@@ -15,15 +15,15 @@ import { sellerByName } from "../../sellers/seller_rows.ts";
 import { QUEUE_NAMES, QUEUES } from "../../jobs/queues.ts";
 import type { BacklogNode, QueueNode } from "../../contracts/answers.ts";
 import { partialNode } from "../server/list.ts";
-import { SELLER_PLACE } from "../server/parameters.ts";
+import { SERVER_OF_SELLER } from "../server/parameters.ts";
 import { endpoint } from "../server/route.ts";
 
 export const getHealth = endpoint({
   operation: "getHealth",
   title: "Check liveness",
-  about: "The process runs and answers.",
+  about: "200 while the process runs.",
   answers: ["health"],
-}, () => Promise.resolve({ xml: { status: "alive" }, headers: NOT_KEPT }));
+}, () => Promise.resolve({ xml: { status: "alive" }, headers: NO_STORE }));
 
 export const getReadiness = endpoint({
   operation: "getReadiness",
@@ -36,19 +36,19 @@ export const getReadiness = endpoint({
   const detailed = await isOperator();
   const { db, deps, health } = services;
   const checks = await health.check();
-  const isPartly = db.spread?.servers.some(({ isUp }) => !isUp) ?? false;
-  const ready = [...checks.values()].every((trouble) => trouble === null);
+  const isPartlyDown = db.spread?.servers.some(({ isUp }) => !isUp) ?? false;
+  const ready = [...checks.values()].every((problem) => problem === null);
   return {
     status: ready ? 200 : 503,
     xml: {
       status: ready ? "ready" : "unavailable",
       checks: detailed
         ? Object.fromEntries(
-          [...checks].map(([name, trouble]) => [
+          [...checks].map(([name, problem]) => [
             name,
-            trouble !== null
-              ? `failed: ${trouble}`
-              : isPartly && name === "database"
+            problem !== null
+              ? `failed: ${problem}`
+              : isPartlyDown && name === "database"
               ? "partly"
               : "ok",
           ]),
@@ -58,7 +58,7 @@ export const getReadiness = endpoint({
         ? await backlogNode(db, deps.clock)
         : undefined,
     },
-    headers: NOT_KEPT,
+    headers: NO_STORE,
   };
 });
 
@@ -66,14 +66,14 @@ export const getDatabase = endpoint({
   operation: "getDatabase",
   title: "List the database servers",
   about:
-    "Its servers: whether each answered the last check, at most 5 seconds " +
-    "ago, and how many sellers and bytes it has. There is one server, " +
-    "unless Citus spreads the sellers over several.",
-  parameters: [SELLER_PLACE],
+    "For each server of the database: whether it answered the last check, at " +
+    "most 5 seconds ago, and how many sellers and bytes it has. There is one " +
+    "server, unless Citus spreads the sellers over several.",
+  parameters: [SERVER_OF_SELLER],
   answers: ["database"],
   errors: ["not_found"],
 }, async ({ services: { config, db }, query }) => {
-  const name = query.get(SELLER_PLACE.name);
+  const name = query.get(SERVER_OF_SELLER.name);
   const seller = name === null
     ? null
     : await db.read((sql) => sellerByName(sql, name));
@@ -92,16 +92,15 @@ export const getDatabase = endpoint({
   };
 });
 
-const NOT_KEPT = { "Cache-Control": "no-store" };
+const NO_STORE = { "Cache-Control": "no-store" };
 
-/**
- * The time limit of the count of the backlog; without a result it is left out.
- */
+/** How long the count of the backlog may take; then it is left out. */
 const BACKLOG_MS = 1_000;
 
 /**
- * undefined if the backlog cannot be counted now, such as when a server has
- * just become unreachable. Readiness does not depend on it.
+ * The element `<backlog>`; undefined if the backlog cannot be counted, for
+ * example because a server has just become unreachable. Readiness does not
+ * depend on the backlog.
  */
 async function backlogNode(
   db: Db,
@@ -111,8 +110,8 @@ async function backlogNode(
   const counting = db.read(async (sql) => {
     const now = clock.now();
     const backlog = await countBacklog(sql);
-    const late = await oldestDueMs(sql, "deliveries", now);
-    const oldest_due_seconds = Math.floor(late / 1_000);
+    const oldestMs = await oldestDueMs(sql, "deliveries", now);
+    const oldest_due_seconds = Math.floor(oldestMs / 1_000);
     node = { ...totalCounts(backlog), oldest_due_seconds };
   });
   try {
@@ -126,8 +125,8 @@ async function backlogNode(
 export const getMetrics = endpoint({
   operation: "getMetrics",
   title: "Read the metrics",
-  about: "In the text format of Prometheus. The answer is 404 without " +
-    "SELLER_METRICS_KEY and without an operator key.",
+  about: "The metrics in the text format of Prometheus. The answer is 404 if " +
+    "neither SELLER_METRICS_KEY nor an operator key is set.",
   answers: { type: "text/plain" },
   errors: ["not_found"],
 }, async ({ services }) => {
@@ -135,9 +134,9 @@ export const getMetrics = endpoint({
   return { body: text, headers: { "Content-Type": type } };
 });
 
-/** Hours that the counts of the status cover. */
+/** How many hours of counts the status has. */
 const HOURS = 24;
-/** The most failing webhooks that the status lists. */
+/** How many failing webhooks the status lists at most. */
 const FAILING_LIMIT = 100;
 
 export const getStatus = endpoint({
@@ -156,16 +155,16 @@ export const getStatus = endpoint({
     const queues: QueueNode[] = [];
     for (const name of QUEUE_NAMES) {
       const { waiting, inFlight } = backlog.queues[name];
-      const late = QUEUES[name].showsAge
+      const oldestMs = QUEUES[name].showsAge
         ? await oldestDueMs(sql, name, now)
         : null;
       queues.push({
         name,
         waiting,
         in_progress: inFlight,
-        oldest_due_seconds: late === null
+        oldest_due_seconds: oldestMs === null
           ? undefined
-          : Math.floor(late / 1_000),
+          : Math.floor(oldestMs / 1_000),
       });
     }
     const failing = await failingWebhooks(sql, FAILING_LIMIT);

@@ -1,4 +1,4 @@
-/** The page at `/` and its assets: a few files held in memory. */
+/** The page at `/` and its assets, a few files in memory. */
 import { createHash } from "node:crypto";
 import { notFound } from "../../lib/errors.ts";
 import { escaped } from "../../lib/markup.ts";
@@ -48,7 +48,7 @@ const FILES: ReadonlyMap<string, StaticText> = new Map([
   ["icon.svg", staticText("image/svg+xml", icon)],
 ]);
 
-/** A segment of the assets' paths; changes with their contents. */
+/** A segment of the assets' paths, which changes with the assets' contents. */
 const VERSION = createHash("sha256")
   .update([...FILES.values()].map(({ hash }) => hash).join())
   .digest("hex").slice(0, 16);
@@ -61,12 +61,12 @@ const PRELOADED = SCRIPTS["page.js"].matchAll(/(?:from|import)"\.(\/[^"]+)"/g)
   .map(([, path]) => `<link rel="modulepreload" href="/assets${path}">\n`);
 const HTML = html.replace("</head>", [...PRELOADED, "</head>"].join("    "))
   .replaceAll("/assets/", `/assets/${VERSION}/`);
-/** The pages by their `<meta>` elements: a service has one. */
+/** The page by its `<meta>` elements; a service always has the same. */
 const PAGES = new Map<string, StaticText>();
 
 export const getPage = endpoint(null, (exchange) => {
   const { sandbox, config: { imageLimit } } = exchange.services;
-  const page = pageWith({
+  const page = pageWithMetas({
     "image-limit": `${imageLimit}`,
     ...(sandbox !== undefined && { sandbox: JSON.stringify(sandbox) }),
   });
@@ -80,9 +80,9 @@ export const getAsset = endpoint(null, (exchange) => {
   return Promise.resolve(serveText(exchange, asset, ASSET_HEADERS));
 });
 
-/** The page with facts for its scripts. */
-function pageWith(facts: Readonly<Record<string, string>>): StaticText {
-  const metas = Object.entries(facts).map(([name, content]) =>
+/** The page with `<meta>` elements, from which its scripts read values. */
+function pageWithMetas(values: Readonly<Record<string, string>>): StaticText {
+  const metas = Object.entries(values).map(([name, content]) =>
     `<meta name="${name}" content="${escaped(content)}">\n`
   ).join("    ");
   const known = PAGES.get(metas);

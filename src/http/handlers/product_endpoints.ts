@@ -1,4 +1,4 @@
-/** Products, for the seller who owns them, and all of them for operators. */
+/** Products: a seller's own for the seller, all products for operators. */
 import type { Services } from "../../services.ts";
 import { notFound } from "../../lib/errors.ts";
 import {
@@ -30,7 +30,13 @@ import {
   tombstoneNode,
 } from "../../catalogue/product_xml.ts";
 import type { Sql } from "../../database/db.ts";
-import { cursor, ID, ID_CURSOR, jsonCursor, number } from "../server/cursor.ts";
+import {
+  cursor,
+  ID_CURSOR,
+  ID_FIELD,
+  jsonCursor,
+  numberField,
+} from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
@@ -63,7 +69,7 @@ export const getProduct = endpoint(
   {
     operation: "getProduct",
     title: "Read a product",
-    about: "Its fields, its times, and the state of its images.",
+    about: "The fields of the product, its times, and the state of its images.",
     answers: ["product"],
   },
   ({ services, seller, params }) =>
@@ -80,12 +86,13 @@ export const getProduct = endpoint(
 export const listProducts = endpoint({
   operation: "listProducts",
   title: "List products",
-  about: "In the order of creation, so that paging repeats and misses no " +
-    "product while others are written; in another order, a product that " +
-    "changes meanwhile may be repeated or missed. By title, price, quantity " +
-    `and updated_at, up to ${RANKED_PRODUCTS} products are sorted. The ` +
-    "content of <products> can be uploaded unchanged. With a filter, a page " +
-    "may be short or empty before the end: continue while there is a <next>.",
+  about: "Your products, by default in the order of creation: paging then " +
+    "neither repeats nor misses a product while others are written. In " +
+    "another order, a product that changes meanwhile may be repeated or " +
+    `missed. Up to ${RANKED_PRODUCTS} products can be sorted by title, ` +
+    "price, quantity or updated_at. The content of <products> can be " +
+    "uploaded unchanged. With a filter, a page may be short or empty before " +
+    "the end: continue while there is a <next>.",
   parameters: [
     AFTER,
     LIMIT,
@@ -171,7 +178,7 @@ async function listByRank(
   const filter = readFilter(reader);
   reader.finish();
   const { no } = exchange.seller;
-  // One more than the page shows whether the list continues.
+  // One product more than the page has shows whether the list continues.
   const ranking = new Ranking(no, filter, rank, { after, limit: limit + 1 });
   const { list, next } = await readPage(
     exchange,
@@ -219,10 +226,10 @@ async function listDeleted(
   };
   for (const { name } of [REVIEW, IMAGES, GTIN_IS, SORT, ORDER]) {
     if (!exchange.query.has(name)) continue;
-    reader.complain(
+    reader.addProblem(
       name,
       "not_allowed",
-      "does not go with status=deleted; leave it out.",
+      "cannot be combined with status=deleted; leave it out.",
     );
   }
   reader.finish();
@@ -253,8 +260,8 @@ async function listDeleted(
 }
 
 const DELETION_CURSOR = cursor<DeletionPlace>({
-  deletedAt: number(/\d{1,16}/y),
-  id: ID,
+  deletedAt: numberField(/\d{1,16}/y),
+  id: ID_FIELD,
 });
 
 async function productNodes(
@@ -306,8 +313,8 @@ export const deleteProduct = endpoint({
   operation: "deleteProduct",
   title: "Delete a product",
   about:
-    "Its SKU can be used again at once. Its variants stay, and so do images " +
-    "that other products show.",
+    "The SKU can be used again at once. Variants of the product stay, and so " +
+    "do images that other products have.",
   answers: ["success"],
 }, async (exchange) => {
   const { params, seller, services } = exchange;
@@ -322,11 +329,12 @@ export const followProducts = endpoint({
   title: "Follow the catalogue",
   about:
     "The latest state of each changed product of all sellers, in the order " +
-    "of change. The outcome of an image is a change, too. A deleted product " +
-    "has deleted_at, and only its id and SKU. Contacts are whole. seller_id never changes, even " +
-    "if the seller is renamed. Every page that is not empty has a <next>, " +
-    "which never expires: store it, and send it as after in the next " +
-    "request. With wait, an empty page has one, too: that of the request.",
+    "of change. A product also changes when one of its images is stored or " +
+    "fails. A deleted product has deleted_at, and only its id and SKU. " +
+    "Products contain whole contacts. seller_id never changes, even if the " +
+    "seller is renamed. Every page that is not empty has a <next>, which " +
+    "never expires: store it, and send it as after in the next request. With " +
+    "wait, an empty page has a <next>, too: the cursor of the request.",
   parameters: [AFTER, LIMIT, CHANGE_WAIT],
   answers: ["followed_products"],
   waits: true,
@@ -357,9 +365,8 @@ export const followProducts = endpoint({
 });
 
 /**
- * Waits for a change after a place. No write announces changes to all who may
- * wait, so this reads twice a second, which also finds changes of other
- * processes.
+ * Waits for a change after a place. Writes do not notify a signal of all
+ * changes, so this function reads twice a second.
  */
 async function waitForChange(
   exchange: Exchange,
@@ -391,9 +398,9 @@ async function readChanges(
     await Promise.all(
       Array.from(
         Map.groupBy(shown, ({ owner }) => owner.no),
-        async ([no, own]) => {
-          const products = own.map(({ product }) => product);
-          return [no, await shownWhole(services, sql, no, products)] as const;
+        async ([no, ofSeller]) => {
+          const products = ofSeller.map(({ product }) => product);
+          return [no, await readShown(services, sql, no, products)] as const;
         },
       ),
     ),
@@ -404,12 +411,12 @@ async function readChanges(
       : tombstoneNode(change.tombstone),
     cursor: change.cursor,
   }));
-  const full = changes.length === count;
-  return { entries, next: full ? entries[count - 1].cursor : null };
+  const isFull = changes.length === count;
+  return { entries, next: isFull ? entries[count - 1].cursor : null };
 }
 
-/** What products of a seller refer to, as operators see it. */
-async function shownWhole(
+/** Reads the images and contacts that products of a seller refer to. */
+async function readShown(
   { deps, publicUrl }: Services,
   sql: Sql,
   sellerNo: number,

@@ -1,4 +1,4 @@
-/** Waits for work to end, or streams its progress as server-sent events. */
+/** Waits for a final record, or streams progress as server-sent events. */
 import { ServiceError } from "../../lib/errors.ts";
 import type { Exchange } from "../server/exchange.ts";
 import type { Reply } from "../server/route.ts";
@@ -6,37 +6,37 @@ import { accepts } from "@std/http/negotiation";
 import { pollUntil, Timeout, waitInSlot } from "./waiting.ts";
 import { pause } from "../../lib/waits.ts";
 
-/** At most ten events a second. */
+/** The pause between events: a stream has at most ten events a second. */
 const EVENT_INTERVAL_MS = 100;
-/** A stream sends at least this often, well within the limits of proxies. */
+/** A stream sends something at least this often, so that no proxy ends it. */
 const QUIET_MS = 10_000;
-/** About the memory that one event and its stream take. */
-const EVENT_BYTES = 4 * 1_024;
+/** About how much memory one event and its stream take. */
+const STREAM_MEMORY_BYTES = 4 * 1_024;
 const EVENTS = "text/event-stream";
 const COMMENT = ": still here\n\n";
 
-/** The record that the client waits for. */
+/** A record whose progress the client waits for, and how it is read. */
 export interface WatchedRecord<T> {
-  /** The key of the signal of its progress. */
+  /** The record's key in the signal of progress. */
   key: string;
   /** Reads the record; throws 404 if there is none. */
   find: () => Promise<T>;
   isFinal: (now: T) => boolean;
-  hasMoved: (shown: T, now: T) => boolean;
+  hasProgressed: (shown: T, now: T) => boolean;
   /** Encodes the record in the format of the answer. */
   write: (now: T) => string;
 }
 
 /** Whether the client asks for a stream of events. */
 export function wantsEvents({ request, form }: Exchange): boolean {
-  const [atOnce] = form.type.split(";");
+  const [documentType] = form.type.split(";");
   return request.method === "GET" &&
     (request.headers.get("accept") ?? "").includes(EVENTS) &&
-    accepts(request, atOnce, EVENTS) === EVENTS;
+    accepts(request, documentType, EVENTS) === EVENTS;
 }
 
 /**
- * Resolves when the record is final or the time is up. Throws 401 if the key is
+ * Waits until the record is final, at most for `ms`. Throws 401 if the key is
  * revoked meanwhile.
  */
 export async function waitUntilFinal<T>(
@@ -52,8 +52,8 @@ export async function waitUntilFinal<T>(
 }
 
 /**
- * A stream of `progress` events, with `final` at the end. It ends without
- * `final` if the key is revoked or the service stops.
+ * Answers with a stream of `progress` events and, at the end, a `final` event.
+ * The stream ends without it if the key is revoked or the service stops.
  */
 export async function streamProgress<T>(
   exchange: Exchange,
@@ -61,29 +61,29 @@ export async function streamProgress<T>(
 ): Promise<Reply> {
   const first = await watched.find();
   const waiting = exchange.startWaiting();
-  const gone = new AbortController();
-  const abort = AbortSignal.any([exchange.abort, gone.signal]);
+  const ended = new AbortController();
+  const abort = AbortSignal.any([exchange.abort, ended.signal]);
   const events = progressEvents(exchange, watched, abort, first);
-  const leave = () => {
-    gone.abort();
+  const end = () => {
+    ended.abort();
     waiting[Symbol.dispose]();
   };
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await events.next().catch((error) => {
-        leave();
-        if (error instanceof ServiceError) return ENDED;
+        end();
+        if (error instanceof ServiceError) return REVOKED;
         throw error;
       });
       if (!done) return controller.enqueue(encoder.encode(value));
-      leave();
+      end();
       controller.close();
     },
-    cancel: leave,
+    cancel: end,
   }, { highWaterMark: 0 });
   return {
-    body: { stream: body, keeps: EVENT_BYTES, checksKey: true },
+    body: { stream: body, memoryBytes: STREAM_MEMORY_BYTES, checksKey: true },
     headers: {
       "Content-Type": `${EVENTS}; charset=utf-8`,
     },
@@ -91,7 +91,7 @@ export async function streamProgress<T>(
 }
 
 /** The end of a stream whose key was revoked. */
-const ENDED = { done: true, value: undefined } as const;
+const REVOKED = { done: true, value: undefined } as const;
 
 async function* progressEvents<T>(
   exchange: Exchange,
@@ -100,7 +100,7 @@ async function* progressEvents<T>(
   first: T,
 ): AsyncGenerator<string, void, void> {
   const { clock } = exchange.services.deps;
-  const { isFinal, hasMoved, write } = watched;
+  const { isFinal, hasProgressed, write } = watched;
   const event = (now: T) =>
     `event: ${isFinal(now) ? "final" : "progress"}\ndata: ${write(now)}\n\n`;
   let shown = first;
@@ -108,24 +108,24 @@ async function* progressEvents<T>(
   while (!isFinal(shown)) {
     await pause(clock, EVENT_INTERVAL_MS);
     using quiet = new Timeout(clock, QUIET_MS);
-    const moved = await followProgress(
+    const next = await followProgress(
       exchange,
       watched,
       AbortSignal.any([abort, quiet.signal]),
-      (now) => hasMoved(shown, now) || isFinal(now),
+      (now) => hasProgressed(shown, now) || isFinal(now),
     );
     if (abort.aborted) return;
-    shown = moved ?? shown;
-    yield moved === null ? COMMENT : event(moved);
+    shown = next ?? shown;
+    yield next === null ? COMMENT : event(next);
   }
 }
 
-/** Waits until the record satisfies `done`; null if `abort` fires first. */
+/** Waits until the record meets a condition; null if `abort` fires first. */
 function followProgress<T>(
   exchange: Exchange,
   { key, find }: WatchedRecord<T>,
   abort: AbortSignal,
-  done: (now: T) => boolean,
+  condition: (now: T) => boolean,
 ): Promise<T | null> {
   const { signals } = exchange.services;
   return pollUntil(
@@ -134,7 +134,7 @@ function followProgress<T>(
     abort,
     async () => {
       const now = await find();
-      return done(now) ? now : null;
+      return condition(now) ? now : null;
     },
   );
 }

@@ -24,8 +24,8 @@ import {
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 
-const KEPT = `The last ${KEPT_REFUSALS} of each seller, for ` +
-  `${KEPT_REFUSAL_DAYS} days, newest first`;
+const ABOUT_RETENTION = `The last ${KEPT_REFUSALS} refusals of each seller ` +
+  `are kept for ${KEPT_REFUSAL_DAYS} days. They are listed newest first`;
 const FILTERS = [
   FROM_TIME,
   TO_TIME,
@@ -39,10 +39,9 @@ const FILTERS = [
 export const listRefusals = endpoint({
   operation: "listRefusals",
   title: "List refused requests",
-  about:
-    `Requests refused with a 4xx, with the reasons. ${KEPT}. Equal refusals ` +
-    "within a minute are one entry; at most half of the entries have the " +
-    "same code.",
+  about: "Requests that were refused with a 4xx, with the reasons. " +
+    `${ABOUT_RETENTION}. Equal refusals within a minute are one entry; at ` +
+    "most half of the entries have the same code.",
   parameters: FILTERS,
   answers: ["refusals"],
 }, (exchange) => pageOfRefusals(exchange, exchange.seller.no));
@@ -50,7 +49,8 @@ export const listRefusals = endpoint({
 export const listAllRefusals = endpoint({
   operation: "listAllRefusals",
   title: "List refused requests of sellers",
-  about: `Requests of sellers refused with a 4xx. ${KEPT}.`,
+  about: "Requests of sellers that were refused with a 4xx. " +
+    `${ABOUT_RETENTION}.`,
   parameters: [SELLER, ...FILTERS],
   answers: ["refusals"],
   errors: ["not_found"],

@@ -51,22 +51,23 @@ import {
   isoTime,
   type XmlNode,
 } from "../../xml/encode.ts";
-import { cursor, ID, number } from "../server/cursor.ts";
+import { cursor, ID_FIELD, numberField } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
 import { AFTER, LIMIT, REVIEW_STATE, SELLER } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
 
 const REVIEW_CURSOR = cursor<ReviewPlace>({
-  at: number(/\d{1,15}/y),
-  productId: ID,
+  at: numberField(/\d{1,15}/y),
+  productId: ID_FIELD,
 });
 
 export const listReviews = endpoint({
   operation: "listReviews",
   title: "List products to review",
-  about: "Longest in the state first, with the changes since the last " +
-    "approval. Each product is shown as it is now.",
+  about: "The product that has been in the state for longest comes first. " +
+    "Each product is shown as it is now, with the changes since the last " +
+    "approval.",
   parameters: [REVIEW_STATE, SELLER, AFTER, LIMIT],
   answers: ["reviews"],
   errors: ["not_found"],
@@ -89,7 +90,7 @@ export const listReviews = endpoint({
     place,
     async (sql, after, count) => {
       const found = await reviewsOf(sql, { state, sellerNo }, after, count);
-      return await stepOf(
+      return await reviewStep(
         services,
         sql,
         { found, count, whole: true },
@@ -107,17 +108,17 @@ export const listReviews = endpoint({
   };
 });
 
-/** Reviewed products that were read at once. */
+/** The reviewed products that one step read. */
 interface ReviewedRows {
   found: readonly OwnedProduct[];
-  /** The most products of this read. */
+  /** How many products the step could read. */
   count: number;
-  /** Whether contacts are whole, as operators see them. */
+  /** Whether products contain whole contacts, as for operators. */
   whole: boolean;
 }
 
-/** Entries of a list of reviewed products, with their images and contacts. */
-async function stepOf<V>(
+/** Makes entries of reviewed products, with their images and contacts. */
+async function reviewStep<V>(
   { deps, publicUrl }: Services,
   sql: Sql,
   { found, count, whole }: ReviewedRows,
@@ -125,8 +126,8 @@ async function stepOf<V>(
 ) {
   const now = deps.clock.now();
   const shownBy = new Map<number, Shown>();
-  for (const [no, own] of Map.groupBy(found, ({ owner }) => owner.no)) {
-    const products = own.map(({ product }) => product);
+  for (const [no, ofSeller] of Map.groupBy(found, ({ owner }) => owner.no)) {
+    const products = ofSeller.map(({ product }) => product);
     const former = products.flatMap((each) => reviewOf(each)?.former ?? []);
     const ids = products.flatMap(contactsOf).map(({ id }) => id);
     shownBy.set(no, {
@@ -183,8 +184,9 @@ function reviewNode(
 export const decideReviews = endpoint({
   operation: "decideReviews",
   title: "Decide about products",
-  about: "Up to 250 decisions, all or none. Each decision is recorded in the " +
-    "audit log, and sent to the seller as an event product_approved or " +
+  about:
+    "Stores up to 250 decisions, all or none. The audit log records each " +
+    "decision, and the seller gets it as an event product_approved or " +
     "product_rejected. A repeated decision changes nothing. A rejection " +
     "needs a code or a message.",
   sends: { root: "reviews", example: REVIEWS_EXAMPLE },
@@ -201,7 +203,8 @@ export const decideReviews = endpoint({
 export const listReasons = endpoint({
   operation: "listReasons",
   title: "List the reasons for rejections",
-  about: "Your list, in its order. The page offers it to reviewers.",
+  about: "Your list of reasons, in its order. The page offers the reasons to " +
+    "reviewers.",
   answers: ["reasons"],
 }, async ({ services }) => {
   const reasons = await services.db.read(reasonsOf);
@@ -222,8 +225,8 @@ export const putReasons = endpoint({
   operation: "putReasons",
   title: "Replace the reasons for rejections",
   about:
-    `Replaces the list, of up to ${REASONS_LIMIT} reasons. Decisions may ` +
-    "also have other codes.",
+    `Replaces the whole list, of up to ${REASONS_LIMIT} reasons. Decisions ` +
+    "may also have codes that are not in the list.",
   sends: { root: "reasons", example: REASONS_EXAMPLE },
   answers: ["success"],
 }, async ({ services, who, document }) => {
@@ -238,16 +241,17 @@ export const getRejectedProducts = endpoint({
   operation: "getRejectedProducts",
   title: "Download rejected products",
   about: "A document <products> to correct and upload, with up to " +
-    `${PAGE_LIMIT.maximum} products, the earliest rejected first, each after ` +
-    "a comment with the reason. A header Link leads to the next page. In " +
-    "JSON, the reason is only in the review of each product.",
+    `${PAGE_LIMIT.maximum} products. The product that was rejected first ` +
+    "comes first; each comes after a comment with the reason. A header Link " +
+    "leads to the next page. In JSON, the reason is only in the review of " +
+    "each product.",
   parameters: [AFTER],
   answers: { type: "text/xml" },
 }, async ({ form: { name }, heavyRead, services, query, seller: { no } }) => {
   const reader = new QueryReader(query);
   const after = reader.cursor(REVIEW_CURSOR) ?? FIRST_REVIEW;
   reader.finish();
-  const { form, head, nodeOf, end } = REJECTED[name];
+  const { form, head, nodeOf, end } = REJECTED_DOCUMENT[name];
   const { list, next } = await readPage<ReviewPlace, XmlNode>(
     { form, heavyRead, services },
     "product",
@@ -255,7 +259,7 @@ export const getRejectedProducts = endpoint({
     async (sql, after, count) => {
       const filter = { state: "rejected", sellerNo: no } as const;
       const found = await reviewsOf(sql, filter, after, count);
-      return await stepOf(
+      return await reviewStep(
         services,
         sql,
         { found, count, whole: false },
@@ -276,7 +280,7 @@ export const getRejectedProducts = endpoint({
 });
 
 /** The document of rejected products in each format. */
-const REJECTED: Readonly<
+const REJECTED_DOCUMENT: Readonly<
   Record<AnswerForm["name"], {
     form: AnswerForm;
     head: string;

@@ -54,10 +54,9 @@ export const addSeller = endpoint({
 export const putSellerAttribute = endpoint({
   operation: "putSellerAttribute",
   title: "Change a seller",
-  about:
-    "A limit is a whole number; empty means the default of the settings. " +
-    "`email` receives notices to the seller; empty: nobody does. A body is " +
-    "ignored.",
+  about: "A limit is a whole number; an empty value means the default of the " +
+    "settings. `email` is the address for notices to the seller; with an " +
+    "empty value, nobody gets them. A body is ignored.",
   answers: null,
   errors: ["record_invalid"],
 }, async ({ services, who, params }) => {
@@ -82,7 +81,7 @@ export const removeSeller = endpoint({
 export const listSellerKeys = endpoint({
   operation: "listSellerKeys",
   title: "List a seller's keys",
-  about: "Oldest first, including revoked keys.",
+  about: "The seller's keys, oldest first, including expired and revoked keys.",
   answers: ["keys"],
 }, async ({ services, params }) => {
   const keys = await services.db.read(async (sql) =>
@@ -101,8 +100,8 @@ export const addSellerKey = endpoint({
   operation: "addSellerKey",
   title: "Create a key for a seller",
   about:
-    "The key is shown once. Unless the document says otherwise, it has all " +
-    "scopes, does not expire, and works from every network.",
+    "The key is shown once. Unless the document says otherwise, the key has " +
+    "all scopes, does not expire, and may be used from any address.",
   sends: { root: "key", example: KEY_EXAMPLE },
   answers: ["new_key"],
 }, async ({ services, who, params, document }) => {
@@ -125,9 +124,8 @@ export const revokeKey = endpoint({
 export const rotateSellerSecret = endpoint({
   operation: "rotateSellerSecret",
   title: "Rotate a seller's webhook secret",
-  about:
-    "For 24 h, deliveries are also signed with the former secret. Webhooks " +
-    "with their own secret keep it.",
+  about: "For 24 h, deliveries are also signed with the former secret. The " +
+    "secrets of webhooks that have their own do not change.",
   answers: ["webhook_secret"],
   errors: ["rate_limited"],
 }, async ({ services, who, params }) => {
@@ -139,7 +137,7 @@ export const rotateSellerSecret = endpoint({
 export const listSellers = endpoint({
   operation: "listSellers",
   title: "List sellers",
-  about: "In the order of creation, with their limits and usage.",
+  about: "All sellers in the order of creation, with their limits and usage.",
   parameters: [AFTER, LIMIT, SELLER],
   answers: ["sellers"],
   errors: ["not_found"],
@@ -180,7 +178,7 @@ export const getAccount = endpoint({
   if (row === undefined) throw notFound("seller");
   const { sourceAddresses } = services.config;
   const source_addresses = { source_address: [...sourceAddresses] };
-  // In the operator's view of an account, no key of the seller is used.
+  // An operator who views the account uses no key of the seller.
   const key_id = owner?.keyId;
   const account = { ...sellerNode(row), key_id, source_addresses };
   return { xml: { account } };

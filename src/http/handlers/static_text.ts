@@ -1,4 +1,4 @@
-/** Texts that are the same for all clients, with an ETag, compressed if allowed. */
+/** Serves texts that are the same for all clients, with an ETag, and gzip. */
 import { ifNoneMatch } from "@std/http/etag";
 import { acceptsEncodings } from "@std/http/negotiation";
 import { createHash } from "node:crypto";
@@ -29,11 +29,11 @@ export function serveText(
   { type, plain, gzip, hash }: StaticText,
   more: Readonly<Record<string, string>>,
 ): Reply {
-  // Without the header every encoding is allowed, but such a client may be
-  // unable to decode any.
-  const packed = request.headers.has("accept-encoding") &&
+  // Without the header every encoding is allowed, but a client that does not send
+  // it may be unable to decode gzip.
+  const isGzipped = request.headers.has("accept-encoding") &&
     acceptsEncodings(request, "gzip", "identity") === "gzip";
-  const etag = packed ? `"${hash}-gzip"` : `"${hash}"`;
+  const etag = isGzipped ? `"${hash}-gzip"` : `"${hash}"`;
   const headers = {
     ...more,
     ETag: etag,
@@ -44,11 +44,11 @@ export function serveText(
     return { status: 304, body: null, headers };
   }
   return {
-    body: packed ? gzip : plain,
+    body: isGzipped ? gzip : plain,
     headers: {
       ...headers,
       "Content-Type": type,
-      ...(packed && { "Content-Encoding": "gzip" }),
+      ...(isGzipped && { "Content-Encoding": "gzip" }),
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Transactions: the status of an upload, at once, after a wait or as a stream;
- * their list; retrying images; the refused products.
+ * Endpoints for transactions: the status of an upload, at once, after a wait or
+ * as a stream; the list of uploads; the retry of images; the refused products.
  */
 import type {
   ResultNode,
@@ -37,7 +37,7 @@ import {
   readRows,
   STEP_BYTES,
 } from "../server/list.ts";
-import { cursorOf, number } from "../server/cursor.ts";
+import { cursorOf, numberField } from "../server/cursor.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { bytesOf, isSmallText } from "../server/sending.ts";
 import { progressRecord } from "./transaction_xml.ts";
@@ -50,17 +50,15 @@ import {
 import { AFTER, LIMIT, waitUntil } from "../server/parameters.ts";
 
 const WAIT = waitUntil("the status is final");
-/** Results whose images are read together; each has at most ten images. */
+/** How many results' images are read together; each has up to ten images. */
 const RESULTS_STEP = 50;
 
-/**
- * The memory for a document of refused products while it is sent: one piece and
- * the next.
- */
-const REFUSED_PIECES = 128 * 1_024;
+/** The memory of a document of refused products: one piece and the next. */
+const REFUSED_MEMORY_BYTES = 128 * 1_024;
 
 /**
- * A record with more unsettled images, or with refused products, may be long.
+ * A record with more pending or failed images, or with refused products, counts
+ * as a long answer.
  */
 const SHORT_IMAGES = 64;
 
@@ -70,8 +68,8 @@ export const getTransaction = endpoint({
   about: "The result of each product, and the progress of the images. With " +
     "Accept: text/event-stream, a stream of progress events that ends with " +
     "the final state.",
-  streams: "events progress, with <transaction> without its results, and " +
-    "final at the end",
+  streams: "events `progress`, each with <transaction> without its results, " +
+    "and at the end an event `final`",
   parameters: [WAIT, AFTER],
   answers: ["transaction"],
   waits: true,
@@ -97,13 +95,14 @@ function watchedTransaction(
         readTransaction(sql, seller.no, id)
       ),
     isFinal: ({ finished_at }) => finished_at !== null,
-    hasMoved: (shown, { images }) => images.pending !== shown.images.pending,
+    hasProgressed: (shown, { images }) =>
+      images.pending !== shown.images.pending,
     write: (now) => form.element("transaction", progressRecord(now)),
   };
 }
 
 /** A cursor is the number of results to leave out. */
-const RESULTS_CURSOR = cursorOf(number(/[1-9]\d{0,3}/y));
+const RESULTS_CURSOR = cursorOf(numberField(/[1-9]\d{0,3}/y));
 
 /**
  * The record with the results after `after`. In a final record only `undone_by`
@@ -116,17 +115,20 @@ async function fullRecord(
   const { db } = services;
   const query = { sellerNo: seller.no, id: params.transaction_id, after };
   const key = `${seller.no} ${query.id} ${after} ${form.name}`;
-  const kept = finalRecords.get(key);
-  if (kept !== undefined) {
+  const cached = finalRecords.get(key);
+  if (cached !== undefined) {
     const find = (sql: Sql) => findUndoneBy(sql, query);
     const undoneBy = await db.of(seller.no).read(find, { single: true });
-    if (undoneBy === kept.undoneBy) return { body: kept.document };
+    if (undoneBy === cached.undoneBy) return { body: cached.document };
   }
   const list = boundedList<ResultNode>(form, "product");
   let record: ResultsRecord | null = null;
   let mayBeLong = false;
   let next = 0;
-  /** Reads everything first, then encodes; returns whether more remains. */
+  /**
+   * Reads the whole record in the first step, then encodes its results. Returns
+   * whether there is more to do.
+   */
   const step = async (): Promise<boolean> => {
     record ??= await db.of(seller.no).read((sql) =>
       readRecord(sql, query, mayBeLong)
@@ -144,10 +146,10 @@ async function fullRecord(
   await heavyRead(async (takeStep) => {
     while (await takeStep(step, mayBeLong)) continue;
   });
-  const { transaction, isFinal, left, warnings } = record!;
+  const { transaction, isFinal, remaining, warnings } = record!;
   const results = {
     product: list,
-    next: left > list.count ? after + list.count : undefined,
+    next: remaining > list.count ? after + list.count : undefined,
   };
   const xml = {
     transaction: {
@@ -157,10 +159,10 @@ async function fullRecord(
     },
   };
   if (!isFinal) return { xml };
-  const written = form.document(xml);
-  // `Deno.serve` sends a text in half the time of the same bytes; a longer one
-  // is sent in blocks.
-  const document = isSmallText(written) ? written : inOneBlock(written);
+  const encoded = form.document(xml);
+  // `Deno.serve` sends a small text in half the time of the same bytes. A longer
+  // text is sent in blocks.
+  const document = isSmallText(encoded) ? encoded : inOneBlock(encoded);
   const undoneBy = transaction.undone_by;
   finalRecords.set(key, { document, undoneBy }, bytesOf(document));
   return { body: document };
@@ -168,16 +170,20 @@ async function fullRecord(
 
 interface ResultsRecord {
   transaction: Transaction;
-  /** Its results cannot change: no image is pending, and none can be retried. */
+  /**
+   * Whether the results cannot change: no image is pending, no image can be
+   * retried, and no product was refused.
+   */
   isFinal: boolean;
   results: PackedResults;
   warnings: Warnings;
   /** The number of results to leave out. */
   after: number;
-  /** How many results follow, and how many of them may fit into the answer. */
-  left: number;
+  /** How many results follow. */
+  remaining: number;
+  /** How many of them may fit into the answer. */
   count: number;
-  /** Their pending or failed images, by ordinal. */
+  /** The pending or failed images of these results, by ordinal. */
   unsettled: ReadonlyMap<number, UnsettledImage>;
   /** Why products were refused, by their position in the upload, from 1. */
   refused: ReadonlyMap<number, KeptDetails>;
@@ -191,8 +197,8 @@ interface RecordQuery {
 }
 
 /**
- * Counters and rows of one snapshot, so that they are consistent. Null if the
- * record is long and `mayBeLong` is false.
+ * Reads counters and rows in one snapshot, so that they are consistent. Returns
+ * null if the record is long and `mayBeLong` is false.
  */
 async function readRecord(
   sql: Sql,
@@ -207,15 +213,15 @@ async function readRecord(
   if (isLong && !mayBeLong) return null;
   const isFinal = pending + failed === 0 && !hasRefused;
   const { results, warnings } = await findResults(sql, sellerNo, id);
-  const left = Math.max(0, results.length - after);
+  const remaining = Math.max(0, results.length - after);
   const unsettled = new Map<number, UnsettledImage>();
   const refused = new Map<number, KeptDetails>();
-  const found = { transaction, isFinal, results, warnings, left, after };
+  const found = { transaction, isFinal, results, warnings, remaining, after };
   const record = { ...found, unsettled, refused };
-  if (isFinal) return { ...record, count: left };
+  if (isFinal) return { ...record, count: remaining };
   let size = 0;
   let read = 0;
-  while (read < left && size < ANSWER_LIMIT) {
+  while (read < remaining && size < ANSWER_LIMIT) {
     const from = after + read;
     const step = results.slice(from, from + RESULTS_STEP);
     if (hasRefused) {
@@ -291,12 +297,9 @@ export const getRefusedProducts = endpoint({
       () =>
         db.of(seller.no).read(async (sql) => {
           const transaction = await readTransaction(sql, seller.no, id);
-          const kept = await refusedProductsBytes(sql, key);
-          if (kept === null) throw noRefusedProducts(transaction);
-          return {
-            bytes: kept,
-            first: await refusedProductsPiece(sql, key, 0),
-          };
+          const bytes = await refusedProductsBytes(sql, key);
+          if (bytes === null) throw noRefusedProducts(transaction);
+          return { bytes, first: await refusedProductsPiece(sql, key, 0) };
         }),
       false,
     );
@@ -312,7 +315,7 @@ export const getRefusedProducts = endpoint({
       "Content-Length": `${bytes}`,
     };
     const stream = ReadableStream.from(pieces());
-    return { body: { stream, keeps: REFUSED_PIECES }, headers };
+    return { body: { stream, memoryBytes: REFUSED_MEMORY_BYTES }, headers };
   });
 });
 
@@ -325,7 +328,7 @@ function noRefusedProducts({ products }: Transaction): ServiceError {
   );
 }
 
-/** If any image is tried again, the transaction is `processing` again. */
+/** If an image is retried, the status of the transaction is `processing` again. */
 export const retryImages = endpoint({
   operation: "retryImages",
   title: "Retry failed images",
@@ -341,7 +344,7 @@ export const retryImages = endpoint({
 export const listTransactions = endpoint({
   operation: "listTransactions",
   title: "List uploads",
-  about: "Newest first, with counts but without results.",
+  about: "Your uploads, newest first, with counts but without results.",
   parameters: [AFTER, LIMIT],
   answers: ["transactions"],
 }, async (exchange) => {

@@ -1,4 +1,4 @@
-/** The XML of a transaction in answers and events. */
+/** The nodes of a transaction, in answers and in progress events. */
 import type { ProgressNode } from "../../contracts/answers.ts";
 import {
   progressOf,

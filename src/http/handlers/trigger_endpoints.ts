@@ -1,4 +1,4 @@
-/** What triggers mean in this marketplace. */
+/** The meaning of triggers on this marketplace. */
 import { MEANING_EXAMPLE } from "../../contracts/examples.ts";
 import { TRIGGER_ENTRY } from "../../contracts/answers.ts";
 import { jsonWriter } from "../../json/encode.ts";
@@ -23,9 +23,10 @@ export const putTrigger = endpoint({
   operation: "putTrigger",
   title: "Describe a trigger",
   about:
-    "When you send the trigger, and an example of its data; an empty text " +
-    "restores the service's own. The list of triggers, the OpenAPI " +
-    "description and test events show both.",
+    "Describes when you send the trigger, with an example of its data. An " +
+    "empty text restores the service's own description. The list of " +
+    "triggers and the OpenAPI description show both, and test events have " +
+    "the example as data.",
   sends: { root: "trigger", example: MEANING_EXAMPLE },
   answers: ["success"],
 }, async ({ services, who, params, body, parse }) => {
@@ -50,15 +51,15 @@ export const listTriggers = endpoint({
   const trigger = boundedList<XmlNode>(form, "trigger");
   const meanings = await services.db.read(listMeanings, { single: true });
   for (const meaning of meanings) {
-    trigger.add(new EncodedElement(entryIn(form.name, meaning)));
+    trigger.add(new EncodedElement(triggerEntry(form.name, meaning)));
   }
   return { xml: { triggers: { trigger } } };
 });
 
 const write = jsonWriter(TRIGGER_ENTRY);
 
-/** The example is returned exactly as it was sent, and in the same format. */
-function entryIn(
+/** A trigger in the list. The example is exactly as it was sent. */
+function triggerEntry(
   form: "xml" | "json",
   { trigger, about, example }: TriggerMeaning,
 ): string {

@@ -87,9 +87,9 @@ async function uploadDocument(
   const body = await exchange.blocks();
   checkVersion(query);
   const complete = readComplete(query);
-  // Reserved at once, limited to the amount that the seller may have.
-  const room = (attributesOnly ? rowsOf(exchange) : 0) +
-    (complete === null ? 0 : ROWS_BYTES);
+  // Both amounts are reserved at once, because `takeRoom` limits each call.
+  const room = (attributesOnly ? decodedBytes(exchange) : 0) +
+    (complete === null ? 0 : MAX_DECODED_BYTES);
   if (room > 0) exchange.takeRoom(room);
   const dryRun = readOption(query, DRY_RUN) ?? false;
   const showsFormer = readShow(query, dryRun);
@@ -135,11 +135,11 @@ export function readShow(query: URLSearchParams, dryRun: boolean): boolean {
   if (dryRun || !showsFormer) return showsFormer;
   throw new ServiceError(
     "malformed_request",
-    "show=former belongs to dry_run=true; send both, or leave it out.",
+    "show=former needs dry_run=true; send both, or leave show out.",
   );
 }
 
-/** The results of a dry run for the products, as many as fit into an answer. */
+/** The results of a dry run, as many as fit into an answer. */
 function checkedList(
   checked: readonly CheckedProduct[] | null,
   form: AnswerForm,
@@ -168,31 +168,31 @@ function readComplete(query: URLSearchParams): Complete | null {
   if (atMost === null) return null;
   throw new ServiceError(
     "malformed_request",
-    "at_most belongs to complete=quantity; send both, or leave it out.",
+    "at_most needs complete=quantity; send both, or leave at_most out.",
   );
 }
 
-/** The most SKUs that a dry run lists as missing. */
-const NAMED = 1_000;
+/** How many SKUs a dry run lists as missing. */
+const LISTED_SKUS = 1_000;
 
 /** The products that `complete` would set to 0. */
 function missingNode(skus: readonly string[]) {
   if (skus.length === 0) return undefined;
-  const more = Math.max(0, skus.length - NAMED);
+  const more = Math.max(0, skus.length - LISTED_SKUS);
   return {
     total: skus.length,
-    sku: skus.slice(0, NAMED),
+    sku: skus.slice(0, LISTED_SKUS),
     more: more || undefined,
   };
 }
 
-/** Decoded short products take this many times their bytes. */
-const ROWS_COST = 10;
-/** The memory of 10,000 decoded products, as bytes of a body. */
-const ROWS_BYTES = 4 * 1_024 * 1_024;
+/** How many times their bytes short products take when they are decoded. */
+const DECODED_COST = 10;
+/** The memory of 10,000 decoded products, counted in bytes of a body. */
+const MAX_DECODED_BYTES = 4 * 1_024 * 1_024;
 
-function rowsOf({ bytesReceived = 0 }: Exchange): number {
-  return Math.min(ROWS_COST * bytesReceived, ROWS_BYTES);
+function decodedBytes({ bytesReceived = 0 }: Exchange): number {
+  return Math.min(DECODED_COST * bytesReceived, MAX_DECODED_BYTES);
 }
 
 function logDone(
@@ -235,8 +235,8 @@ export function readIdempotencyKey(request: Request): KeyedRequest | null {
 }
 
 /**
- * The header that marks an answer as that of an earlier request with the same
- * key.
+ * The header that marks an answer as the answer to an earlier request with the
+ * same key.
  */
 export function replayHeaders(repeated: boolean): Record<string, string> {
   return repeated ? { "Idempotent-Replayed": "true" } : {};
@@ -248,13 +248,13 @@ function targetOf(url: string): string {
 }
 
 /**
- * An undo counts as one further request for each this many products: the
- * request is short, but stores as much as an upload.
+ * An undo counts as one further request for this many products: the request is
+ * short, but stores as much as an upload.
  */
-const UNDONE_A_REQUEST = 25;
+const UNDONE_PER_REQUEST = 25;
 /**
- * The most requests that an undo counts as, so that the undo of many prices
- * locks no seller out.
+ * An undo counts as at most this many further requests, so that the undo of many
+ * prices does not use up the seller's rate limit.
  */
 const UNDO_REQUESTS = 40;
 
@@ -264,8 +264,8 @@ export const undoUpload = endpoint({
   about:
     "Restores the former value of every field that the upload changed, and " +
     "deletes the products that it created: all or nothing. The undo is " +
-    "itself a transaction that can be undone. A dry run returns the counts, " +
-    "as with changed=keep, and what has changed since.",
+    "itself a transaction that can be undone. A dry run returns the counts " +
+    "of an undo with changed=keep, and the fields that have changed since.",
   parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["upload", "undo_dry_run"],
   errors: ["conflict", "record_invalid"],
@@ -301,6 +301,6 @@ async function countProducts(
     (sql) => readTransaction(sql, seller.no, params.transaction_id),
   );
   const { created, updated, deleted } = products;
-  const undone = Math.ceil((created + updated + deleted) / UNDONE_A_REQUEST);
+  const undone = Math.ceil((created + updated + deleted) / UNDONE_PER_REQUEST);
   countMore(Math.min(undone, UNDO_REQUESTS));
 }

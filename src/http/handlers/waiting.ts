@@ -1,19 +1,19 @@
-/** Requests that wait for a change of the rows. */
+/** Lets requests wait until rows of the database change. */
 import { DbError } from "../../database/db.ts";
 import type { Clock } from "../../deps.ts";
 import type { Signal } from "../../jobs/signals.ts";
 import type { Exchange } from "../server/exchange.ts";
 
 /**
- * A waiting request reads again after this long, because another process may do
- * the work or revoke the key.
+ * How long a waiting request waits until it reads again, because another process
+ * may do the work or revoke the key.
  */
 const POLL_MS = 500;
 
 /**
- * Waits until `wait` is done or the time is up. Counts as one of the waiting
- * requests. Throws 429 or 503 if too many wait, 401 if the key is revoked
- * meanwhile.
+ * Waits until `wait` resolves, at most for `ms`. The request occupies one of the
+ * slots for waiting requests. Throws 429 or 503 if no slot is free, 401 if the
+ * key is revoked meanwhile.
  */
 export async function waitInSlot(
   exchange: Exchange,
@@ -26,9 +26,9 @@ export async function waitInSlot(
 }
 
 /**
- * Calls `check` at once and whenever the signal is notified. Returns its first
- * result that is not null; null if `abort` fires first. Throws 401 or 403 if
- * the key is revoked.
+ * Calls `check` at once, whenever the signal is notified, and after `POLL_MS`.
+ * Returns the first result that is not null; null if `abort` fires first. Throws
+ * 401 or 403 if the key is revoked.
  */
 export async function pollUntil<T>(
   { services, checkKey }: Pick<Exchange, "services" | "checkKey">,
@@ -58,7 +58,10 @@ export async function pollUntil<T>(
   return null;
 }
 
-/** Null while the database cannot be read: the next read may succeed. */
+/**
+ * Returns null while the database cannot be read, because the next read may
+ * succeed.
+ */
 async function retryDuringOutage<T>(
   check: () => Promise<T | null>,
 ): Promise<T | null> {
@@ -70,7 +73,7 @@ async function retryDuringOutage<T>(
   }
 }
 
-/** Fires after `ms` of the given clock, unless it is disposed of before. */
+/** A signal that fires after `ms`, unless it is disposed of before. */
 export class Timeout implements Disposable {
   readonly #controller = new AbortController();
   readonly #cancel: () => void;

@@ -1,4 +1,4 @@
-/** Webhooks of the seller and their deliveries. */
+/** A seller's webhooks and their deliveries. */
 import type {
   AttemptNode,
   LoggedDeliveryNode,
@@ -49,13 +49,14 @@ import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
 import { WEBHOOK_EXAMPLE } from "../../contracts/examples.ts";
 
-/** The most recent attempts of a delivery that the list shows. */
+/** How many attempts of a delivery the list shows, the latest. */
 const SHOWN_ATTEMPTS = 10;
 
 export const createWebhook = endpoint({
   operation: "createWebhook",
   title: "Register a webhook",
-  about: "One for each trigger; registering again replaces the URL.",
+  about: "You can have one webhook for each trigger. Registering it again " +
+    "replaces its URL.",
   sends: { root: "webhook", example: WEBHOOK_EXAMPLE },
   answers: ["success"],
 }, async ({ services, seller, document }) => {
@@ -67,8 +68,8 @@ export const listWebhooks = endpoint({
   operation: "listWebhooks",
   title: "List webhooks",
   about:
-    "Oldest first. A failing webhook has the start and the reason of its " +
-    "failures.",
+    "Your webhooks, oldest first. A failing webhook has the start and the " +
+    "reason of its failures.",
   answers: ["webhooks"],
 }, async ({ services, seller }) => {
   const webhooks = await services.db.of(seller.no).read(
@@ -105,7 +106,7 @@ const NO_ANSWER: Readonly<Partial<Record<string, string>>> = {
   protocol: "The answer is not valid HTTP/1.1.",
 } satisfies Partial<Record<OutboundErrorKind, string>>;
 
-/** An endpoint's result: the status of its answer, or why there was none. */
+/** Describes the result of an attempt: its status, or why there was none. */
 function resultText(result: string): string {
   return /^\d/.test(result)
     ? `The answer was ${result}; only 2xx is a success.`
@@ -115,7 +116,7 @@ function resultText(result: string): string {
 export const deleteWebhook = endpoint({
   operation: "deleteWebhook",
   title: "Remove a webhook",
-  about: "Its pending deliveries are cancelled.",
+  about: "The pending deliveries of the webhook are cancelled.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
   await removeWebhook(services, seller, params.trigger);
@@ -131,7 +132,7 @@ function triggerOf({ trigger }: Exchange["params"]): Trigger {
 export const testWebhook = endpoint({
   operation: "testWebhook",
   title: "Test a webhook",
-  about: 'Sends it an <event test="true">.',
+  about: 'Sends an <event test="true"> to the webhook.',
   answers: ["delivery"],
 }, async ({ services, seller, params }) => {
   const { db, deps, signals } = services;
@@ -146,10 +147,10 @@ export const testWebhook = endpoint({
 export const recoverWebhook = endpoint({
   operation: "recoverWebhook",
   title: "Recover missed events",
-  about: "Sends again the events whose delivery is exhausted, cancelled or " +
+  about: "Sends the events again whose delivery is exhausted, cancelled or " +
     "retrying, or for which there was no webhook. The answer counts the " +
     "queued deliveries, without those already pending. If the webhook is " +
-    "disabled, they are held until it is registered again.",
+    "disabled, the deliveries wait until it is registered again.",
   parameters: [SINCE, UNTIL],
   answers: ["recovery"],
   errors: ["record_invalid"],
@@ -181,7 +182,7 @@ function readPeriod(query: URLSearchParams, now: number): Period {
   const until = reader.read(UNTIL);
   reader.require(SINCE);
   if (since !== null && until !== null && until < since) {
-    reader.complain(UNTIL.name, "not_allowed", "is before since.");
+    reader.addProblem(UNTIL.name, "not_allowed", "is before since.");
   }
   reader.finish();
   return { since: since ?? 0, until: until ?? now };
@@ -203,13 +204,13 @@ export const rotateWebhookSecret = endpoint({
   return { xml: { webhook_secret: secret } };
 });
 
-const FEW_IN_STATE =
+const SHORT_PAGES =
   "With a state, a page may be short or empty and still have a <next>.";
 
 export const listDeliveries = endpoint({
   operation: "listDeliveries",
   title: "List deliveries",
-  about: `Newest first, each with its last ten attempts. ${FEW_IN_STATE}`,
+  about: `Newest first, each with its last ten attempts. ${SHORT_PAGES}`,
   parameters: [STATE, REFERENCE, AFTER, LIMIT],
   answers: ["deliveries"],
 }, async (exchange) => {
@@ -231,7 +232,7 @@ export const listSellerDeliveries = endpoint({
   operation: "listSellerDeliveries",
   title: "List a seller's deliveries",
   about: "Newest first, each with its last ten attempts, including " +
-    `deliveries of deleted webhooks. ${FEW_IN_STATE}`,
+    `deliveries of deleted webhooks. ${SHORT_PAGES}`,
   parameters: [STATE, TRIGGER, AFTER, LIMIT],
   answers: ["deliveries"],
 }, async (exchange) => {
@@ -286,7 +287,7 @@ async function readDeliveries(
   return { entries, ...end };
 }
 
-/** A delivery of a disabled webhook stays held. */
+/** A delivery of a disabled webhook waits until that is registered again. */
 export const replayDelivery = endpoint({
   operation: "replayDelivery",
   title: "Replay a delivery",
@@ -316,7 +317,7 @@ function deliveryXml(
   };
 }
 
-/** A delivery among those of several webhooks. */
+/** A delivery as operators see it, with its trigger and reference. */
 function operatorsDeliveryXml(
   delivery: LoggedDelivery,
   attempts: readonly LoggedAttempt[],
@@ -329,7 +330,10 @@ function operatorsDeliveryXml(
   };
 }
 
-/** The address and the answer are left out: only the operator may see them. */
+/**
+ * An attempt without the IP address and the answer, which only the operator may
+ * see.
+ */
 function attemptXml(attempt: LoggedAttempt): AttemptNode {
   return {
     number: attempt.number,

@@ -1,7 +1,7 @@
 /** Cursors of lists: the content of `<next>`, sent back as `after`. */
 import { readId } from "../../lib/ids.ts";
 
-/** The text of a place in a list. */
+/** Converts between a place in a list and its text. */
 export interface Cursor<T> {
   write(place: T): string;
   /** null if the text is not a valid cursor. */
@@ -10,19 +10,19 @@ export interface Cursor<T> {
 
 /** A field of a cursor. */
 export interface CursorField<V> {
-  /** The pattern of its text, with the flag `y`. */
-  form: RegExp;
+  /** The pattern of the field's text, with the flag `y`. */
+  pattern: RegExp;
   /** null if the text matches the pattern but is no valid value. */
   read(text: string): V | null;
 }
 
 /** A number whose text matches this pattern, which has the flag `y`. */
-export function number(form: RegExp): CursorField<number> {
-  return { form, read: Number };
+export function numberField(pattern: RegExp): CursorField<number> {
+  return { pattern, read: Number };
 }
 
-export const ID: CursorField<string> = {
-  form: /[0-9a-f-]{36}/y,
+export const ID_FIELD: CursorField<string> = {
+  pattern: /[0-9a-f-]{36}/y,
   read: readId,
 };
 
@@ -38,13 +38,13 @@ export function cursor<T extends Record<keyof T, string | number>>(
       let at = 0;
       for (const [n, name] of names.entries()) {
         if (n > 0 && text[at++] !== "-") return null;
-        const { form, read } = fields[name];
-        form.lastIndex = at;
-        const found = form.exec(text)?.[0];
-        const value = found === undefined ? null : read(found);
+        const { pattern, read } = fields[name];
+        pattern.lastIndex = at;
+        const match = pattern.exec(text)?.[0];
+        const value = match === undefined ? null : read(match);
         if (value === null) return null;
         place[name] = value;
-        at += found!.length;
+        at += match!.length;
       }
       return at === text.length ? place as T : null;
     },

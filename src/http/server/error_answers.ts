@@ -1,4 +1,4 @@
-/** The only place that turns a failure into a status and a document. */
+/** Turns failures into statuses and documents; no other module does. */
 import { type Detail, DETAIL_LIMIT, ServiceError } from "../../lib/errors.ts";
 import type { Warning, Warnings } from "../../catalogue/warnings.ts";
 import { StoreError } from "../../lib/store_error.ts";
@@ -15,13 +15,13 @@ import type {
   WarningsNode,
 } from "../../contracts/answers.ts";
 
-/** How many seconds a client should wait before it retries. */
+/** Tells a client how many seconds to wait before it retries. */
 const RETRY_AFTER = { "Retry-After": "5" };
 
 /**
- * The error that a client sees for any failure. A database that currently
- * cannot be written, or an image store that cannot be read, is 503; any other
- * unexpected failure is 500 without details.
+ * The error that a client sees for any failure. While the database cannot be
+ * written, or the image store cannot be read, the status is 503. Any other
+ * unexpected failure is a 500 without details.
  */
 export function toServiceError(error: unknown, method: string): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -74,7 +74,7 @@ const UNAVAILABLE: ReadonlySet<DbErrorKind> = new Set([
   "closed",
 ]);
 
-/** The body of an error. Details beyond the limit are only counted. */
+/** The body of an error answer. Details beyond the limit are only counted. */
 export function errorDocument(
   error: ServiceError,
   requestId: string,
@@ -89,8 +89,8 @@ export function errorDocument(
 }
 
 /**
- * `<details>`, or nothing without details; `more` counts those that were left
- * out.
+ * The element `<details>`; undefined without details. `more` counts the details
+ * that are left out.
  */
 export function detailList(
   { details, more = 0 }: { details: readonly Detail[]; more?: number },
@@ -100,7 +100,7 @@ export function detailList(
   return shown && { detail: shown.list, more: shown.more };
 }
 
-/** `<warnings>`, or nothing without warnings. */
+/** The element `<warnings>`; undefined without warnings. */
 export function warningList(
   { list, more }: Warnings,
   form: AnswerForm,
@@ -109,7 +109,7 @@ export function warningList(
   return shown && { warning: shown.list, more: shown.more };
 }
 
-/** As many nodes as an answer has room for, and the number of the others. */
+/** As many nodes as fit into an answer, and the number of those left out. */
 function firstOf<E, V extends XmlValue>(
   entries: readonly E[],
   toNode: (entry: E) => V,

@@ -38,18 +38,18 @@ import { prefersJson } from "./negotiation.ts";
 import { type BodySender, bytesOf, type EncodedBody } from "./sending.ts";
 import { clientAddress } from "../admission/auth_failures.ts";
 
-/** The memory for a document that is processed as it arrives. */
+/** How much memory a document takes that is processed as it arrives. */
 const ARRIVING_BYTES = 4 * 1_024 * 1_024;
-/** The memory for an image that arrives: the rest is in a file. */
+/** How much memory an arriving image takes; the rest of it is in a file. */
 const ARRIVING_IMAGE_BYTES = 1_024 * 1_024;
 const NO_QUERY = new URLSearchParams();
 
-/** Where a request came from: the part of Deno's information used here. */
+/** Where a request came from; Deno's information has more members. */
 export interface Origin {
   remoteAddr: { hostname: string };
 }
 
-/** The encoded answer with a record of an upload that cannot change. */
+/** The encoded answer with the record of an upload, once that is final. */
 export interface FinalRecord {
   document: string | Uint8Array<ArrayBuffer>;
   undoneBy: string | null;
@@ -58,10 +58,11 @@ export interface FinalRecord {
 /** What a handler needs of the server. */
 export interface Needs {
   /**
-   * The request is expensive: uploads are limited for each seller and in total.
+   * Whether the request is an upload. Uploads are expensive, so they are limited
+   * for each seller and in total.
    */
   upload?: boolean;
-  /** The handler waits on purpose, so a slow answer is not logged. */
+  /** Whether the handler waits on purpose; then a slow answer is not logged. */
   waits?: boolean;
 }
 
@@ -76,7 +77,7 @@ export interface ServerState {
   finalRecords: RecentValues<FinalRecord>;
 }
 
-/** One request and its answer; handlers take it. */
+/** One request and its answer, the argument of handlers. */
 export class Exchange implements Disposable {
   readonly services: Services;
   readonly request: Request;
@@ -97,20 +98,20 @@ export class Exchange implements Disposable {
   route:
     | EndpointAddress & Needs & { documentation: Documentation | null }
     | null = null;
-  /** The owner of the key; null until that is known, and on other routes. */
+  /** The seller who owns the key; null for another key, or before the check. */
   owner: KeyOwner | null = null;
   /** The operator who owns the key; null for another key. */
   operator: Operator | null = null;
-  /** The seller whose data an operator sees; null on other routes. */
+  /** The seller whose data an operator reads; null on other routes. */
   viewed: Caller | null = null;
   /** Whether a valid key for the metrics was sent. */
   hasMetricsKey = false;
-  /** The request waits or streams, so its duration is not measured. */
+  /** Whether the request waits or streams; then its duration is not measured. */
   isWaiting = false;
   rateLimit: RateLimitState | null = null;
-  /** The path needs a key. */
+  /** Whether the path needs a key. */
   isPrivate = false;
-  /** Bytes of the body that was read, inflated. */
+  /** How many bytes of the body were read, after inflating. */
   bytesReceived: number | undefined;
   /** The answer's body; null if there is none, or if it is streamed. */
   encodedAnswer: EncodedBody | null = null;
@@ -130,8 +131,8 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * The format of the answer, which the client chooses. Determined only for an
-   * answer with a body, because reading a header takes long.
+   * The format of the answer, which the client chooses. It is determined only
+   * for an answer with a body, because reading a header takes long.
    */
   get form(): AnswerForm {
     return this.#form ??= this.#preferredForm();
@@ -146,8 +147,9 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * Reads the body: media type (415), declared and real size (413), deadline
-   * (408), memory (503), gzip. `limit` in bytes, by default from the settings.
+   * Reads and inflates the body. Throws 415 for its media type, 413 for its size,
+   * 408 after the deadline, 503 if there is not enough memory. `limit` is in
+   * bytes, by default from the settings.
    */
   readonly body = async (limit?: number) =>
     joinBlocks(await this.blocks(limit));
@@ -157,13 +159,13 @@ export class Exchange implements Disposable {
     return bodyForm(this.request.headers);
   }
 
-  /** The body as the small document that the route takes; see `parse`. */
+  /** Reads and parses the small document that the route takes. */
   readonly document = async (limit: number): Promise<XmlElement> =>
     this.parse(await this.body(limit));
 
   /**
-   * The small document of a body. Throws 400 if it is malformed, and 422 for
-   * values in JSON of another type than the document has.
+   * Parses a body as the small document that the route takes. Throws 400 if it
+   * is malformed, and 422 for a JSON value of the wrong type.
    */
   readonly parse = (bytes: Uint8Array, limits = XML_LIMITS): XmlElement => {
     if (this.sentForm === "xml") return parseTree(bytes, limits);
@@ -176,8 +178,8 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * Like `body`, for large bodies: returns the blocks in which the body
-   * arrived.
+   * Reads the body like `body`, but returns the blocks in which it arrived, for
+   * large bodies.
    */
   readonly blocks = async (limit = this.services.config.bodyLimit) => {
     const { admission: { bodies, budget, uploads }, stopping } = this.#server;
@@ -203,8 +205,8 @@ export class Exchange implements Disposable {
       this.services.metrics.uploadPhase.observe(seconds, "body");
     }
     this.bytesReceived = bytesInBlocks(blocks);
-    // Taken only now, because a slow sender would occupy a slot that others
-    // need.
+    // The slot is taken after the body has arrived, because a slow client would
+    // occupy a slot that others need.
     if (this.route?.upload) {
       const slot = await uploads.begin({
         seller: this.seller.id,
@@ -217,8 +219,8 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * Reserves memory for the decoded document, counted as bytes of a body, up to
-   * the seller's limit; throws 503 if there is not enough.
+   * Reserves memory for the decoded document, counted in bytes of a body, but at
+   * most the rest of the seller's share. Throws 503 if there is not enough.
    */
   readonly takeRoom = (bytes: number): void => {
     const { budget } = this.#server.admission;
@@ -229,18 +231,18 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * Like `body`, for a seller's body that is processed as it arrives: each
-   * chunk is valid until the next one is requested.
+   * Reads a seller's body like `body`, but in chunks as they arrive. Each chunk
+   * is valid until the next one is requested.
    */
   readonly chunks = (limit: number) =>
     this.#chunks(
-      { limit, held: ARRIVING_BYTES },
+      { limit, memoryBytes: ARRIVING_BYTES },
       () => this.#server.admission.bodies.acquire(this.seller.id),
     );
 
   /**
-   * Like `chunks`, for an image: acquires a slot for it, which is held until
-   * the answer is made; throws 429 or 503 if there is none.
+   * Reads an image like `chunks`. Acquires a slot until the answer is created;
+   * throws 429 or 503 if no slot is free.
    */
   readonly image = async (): Promise<AsyncIterable<Uint8Array>> => {
     const { admission: { images } } = this.#server;
@@ -251,16 +253,16 @@ export class Exchange implements Disposable {
     );
     const limits = {
       limit: config.imageLimit,
-      held: ARRIVING_IMAGE_BYTES,
+      memoryBytes: ARRIVING_IMAGE_BYTES,
       checkType: checkImageType,
     };
     return this.#chunks(limits, () => new DisposableStack());
   };
 
   async *#chunks(
-    { limit, held, checkType }: Pick<BodyLimits, "limit" | "checkType"> & {
-      held: number;
-    },
+    { limit, memoryBytes, checkType }:
+      & Pick<BodyLimits, "limit" | "checkType">
+      & { memoryBytes: number },
     acquire: () => Disposable,
   ): AsyncGenerator<Uint8Array, void> {
     const { admission: { budget }, stopping } = this.#server;
@@ -268,7 +270,7 @@ export class Exchange implements Disposable {
     const { owner, seller, resources: { untilMade } } = this;
     using _reading = acquire();
     const share = this.services.config.bodyBudget * SELLER_BODY_SHARE;
-    const bytes = Math.min(limit, held, share) / BODY_COST;
+    const bytes = Math.min(limit, memoryBytes, share) / BODY_COST;
     budget.takeFor(untilMade, seller.id, Math.floor(bytes));
     const chunks = readChunks(this.request, {
       limit,
@@ -286,8 +288,8 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * Acquires a slot for a request that waits or streams, until it is disposed
-   * of; throws 429 or 503 if there is none.
+   * Acquires a slot for a request that waits or streams, until the slot is
+   * disposed of. Throws 429 or 503 if no slot is free.
    */
   readonly startWaiting = (): Disposable => {
     const slot = this.#server.admission.waits.acquire(this.reader ?? "");
@@ -306,15 +308,15 @@ export class Exchange implements Disposable {
     }
   };
 
-  /** Shows the operator what a seller sees; throws 404 for an unknown one. */
+  /** Lets the operator read a seller's data; throws 404 for an unknown seller. */
   readonly view = async (seller: string): Promise<void> => {
     const { who, services } = this;
     this.viewed = await this.#server.views.open(services, { who, seller });
   };
 
   /**
-   * Bytes of the answer's body; computed only when read, because few callers
-   * need them.
+   * How many bytes the answer's body has. The value is computed on access,
+   * because few callers need it.
    */
   get sent(): number | undefined {
     return this.encodedAnswer === null
@@ -327,8 +329,8 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * Charges the seller's rate limit for further `requests` once the cost of
-   * this request is known; later requests may have to wait.
+   * Counts further `requests` against the seller's rate limit, once the cost of
+   * this request is known. Later requests may have to wait.
    */
   readonly countMore = (requests: number): void => {
     const { owner } = this;
@@ -338,8 +340,8 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * Reads many rows in steps, each when the key's owner may run; throws 429 or
-   * 503 if too many reads wait.
+   * Reads many rows in steps. Each step runs when it is the turn of the key's
+   * owner. Throws 429 or 503 if too many reads wait.
    */
   readonly heavyRead = async <T>(
     read: (takeStep: TakeStep) => Promise<T>,
@@ -366,13 +368,13 @@ export class Exchange implements Disposable {
     return this.operator !== null;
   };
 
-  /** The operator's name in the audit log; throws on a route for others. */
+  /** The operator's name in the audit log; throws on other routes. */
   get who(): string {
     if (this.operator !== null) return this.operator.name;
     throw new Error("this route is not an operator's");
   }
 
-  /** The client's address, behind trusted proxies. */
+  /** The client's IP address, as the trusted proxies report it. */
   get client(): string {
     const { hostname } = this.#origin.remoteAddr;
     const { trustProxy } = this.services.config;
@@ -387,8 +389,8 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * The owner whose unread answers are counted together: a seller's id, an
-   * operator's name, null without a key.
+   * Who owns the key of the request: a seller's id, or an operator's name; null
+   * without a key. The unread answers of one owner are counted together.
    */
   get reader(): string | null {
     if (this.owner !== null) return this.owner.id;

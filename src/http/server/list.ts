@@ -14,15 +14,15 @@ import type { Exchange } from "./exchange.ts";
 import { QueryReader } from "./query.ts";
 import { unreachableServers } from "../../database/sections.ts";
 
-/** The most bytes of an answer. */
+/** How many bytes an answer may have. */
 export const ANSWER_LIMIT = 4 * 1_024 * 1_024;
-/** Reserved for the elements around the list. */
+/** How many of these bytes are reserved for the elements around the list. */
 const FRAME_BYTES = 64 * 1_024;
-/** The most rows that a page reads, however few match. */
+/** How many rows a page reads at most, however few match. */
 export const SCAN_LIMIT = 5_000;
 /** About how many bytes one step reads and encodes. */
 export const STEP_BYTES = 128 * 1_024;
-/** Entries of the first step, while their size is unknown. */
+/** How many entries the first step reads, while their size is unknown. */
 const FIRST_STEP = 8;
 
 /** A list limited in size, so that the rest of the answer fits. */
@@ -38,7 +38,7 @@ export interface PageStep<Cursor, V> {
   entries: { node: V | EncodedElement; cursor: Cursor }[];
   /** Where the list continues; null at its end. */
   next: Cursor | null;
-  /** Rows read for fewer entries than `count`; 0 by default. */
+  /** How many rows were read without becoming an entry; 0 by default. */
   scanned?: number;
 }
 
@@ -57,7 +57,7 @@ export interface PartialNode {
   server: string[];
 }
 
-/** The note about unreachable servers in an answer. */
+/** The element `<partial>`; undefined if all servers can be reached. */
 export function partialNode(sql: Sql): PartialNode | undefined {
   const missing = unreachableServers(sql);
   return missing.length === 0 ? undefined : { server: [...missing] };
@@ -65,8 +65,8 @@ export function partialNode(sql: Sql): PartialNode | undefined {
 
 /**
  * Reads a page of at most `limit` elements of this name. `read` reads up to
- * `count` entries after `after`, in one snapshot; `seller` owns all entries;
- * null: several sellers do.
+ * `count` entries after `after`, in one snapshot. `seller` is the number of the
+ * seller whose entries they are; null: the entries of several sellers.
  */
 export async function readPage<Cursor, V extends XmlValue>(
   { heavyRead, services, form }: Pick<
@@ -109,12 +109,12 @@ export async function readPage<Cursor, V extends XmlValue>(
   return { list, after: page.after, next, partial };
 }
 
-/** Reads rows of one seller; null: of several. */
+/** The database for rows of one seller; null: of several sellers. */
 function rowReader(db: Db, seller: number | null): ReadWrite {
   return seller === null ? db : db.of(seller);
 }
 
-/** Entries of the next step, estimated from the size of earlier ones. */
+/** How many entries the next step reads, from the size of earlier entries. */
 function stepSize({ count, bytes }: ElementList): number {
   if (count === 0) return FIRST_STEP;
   return Math.max(1, Math.floor(STEP_BYTES * count / bytes));
@@ -124,8 +124,8 @@ function stepSize({ count, bytes }: ElementList): number {
 const SHORT_ROWS = 50;
 
 /**
- * Like `readPage`, in one step: for rows that are short and have ids as
- * cursors.
+ * Reads a page like `readPage`, but in one step, because the rows are short.
+ * Their cursors are ids.
  */
 export async function readRows<R extends { id: string }>(
   { heavyRead, services, query }: Pick<

@@ -1,13 +1,13 @@
 /**
- * Listens for requests for as long as the process lives. The runtime's server
- * ends, and with it the process, when it cannot accept a connection, for
- * example because no file descriptor is left. This listener then starts another
- * server.
+ * Listens for requests for as long as the process lives. When the runtime's
+ * server cannot accept a connection, for example because no file descriptor is
+ * left, the server ends, and the process with it. This listener starts another
+ * server instead.
  */
 import type { Deps } from "../../deps.ts";
 
-/** The pause before the next try to listen. */
-const AGAIN_MS = 100;
+/** The pause before the next attempt to listen. */
+const RETRY_MS = 100;
 
 export interface ListenerOptions {
   hostname: string;
@@ -20,7 +20,7 @@ export interface ListenerOptions {
 /** Accepts requests until it is closed. */
 export interface Listening {
   readonly address: Pick<Deno.NetAddr, "hostname" | "port">;
-  /** Accepts nothing more; resolves when everything is answered. */
+  /** Stops accepting requests; resolves when all requests are answered. */
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export class Listener implements Listening {
       this.#server = this.#listen(this.address.port);
     } catch {
       const { clock } = this.#options.deps;
-      this.#cancel = clock.after(AGAIN_MS, () => this.#listenAgain());
+      this.#cancel = clock.after(RETRY_MS, () => this.#listenAgain());
     }
   }
 

@@ -1,18 +1,16 @@
-/** Suggests a path for a misspelt one. */
+/** Suggests a path to a client that misspelt one. */
 import { closestString } from "@std/text/closest-string";
 import { isNear } from "../../lib/nearest_name.ts";
 import type { Route } from "./route.ts";
 
-/**
- * Longer paths are not compared, because comparing costs time per character.
- */
-const COMPARED = 150;
+/** Longer paths are not compared: the time of a comparison grows with them. */
+const MAX_LENGTH = 150;
 
 /**
- * The path of the table that the client probably meant. It differs only in
- * slashes, "_", "-" or case; or, if `thorough` (for clients with a key), it is
- * the closest one with the same number of segments, if each segment is near.
- * Null if there is none.
+ * The path of a route that the client probably meant: a path that differs only
+ * in slashes, "_", "-" or case; or, if `thorough` (for clients with a key), the
+ * closest path with the same number of segments, if each segment is near. Null:
+ * no path is similar.
  */
 export function nearestPath(
   segments: readonly string[],
@@ -20,21 +18,21 @@ export function nearestPath(
   thorough: boolean,
 ): string | null {
   const sent = `/${segments.join("/")}`;
-  if (sent.length > COMPARED) return null;
+  if (sent.length > MAX_LENGTH) return null;
   const paths = [...new Set(routes.map(({ path }) => path))];
-  const squeezed = withoutSeparators(sent);
-  const alike = paths.filter((path) => leadsAlong(path, squeezed))
+  const normalized = withoutSeparators(sent);
+  const equal = paths.filter((path) => matchesLiterals(path, normalized))
     .sort((a, b) =>
       literalsOf(b).join("").length -
       literalsOf(a).join("").length
     );
-  if (alike.length > 0) return alike[0];
+  if (equal.length > 0) return equal[0];
   if (!thorough) return null;
-  const asLong = paths.filter((path) =>
+  const sameDepth = paths.filter((path) =>
     path.split("/").length === segments.length + 1
   );
-  if (asLong.length === 0) return null;
-  const filled = new Map(asLong.map((path) => [fill(path, segments), path]));
+  if (sameDepth.length === 0) return null;
+  const filled = new Map(sameDepth.map((path) => [fill(path, segments), path]));
   const closest = closestString(sent, [...filled.keys()]);
   const names = closest.split("/").slice(1);
   return names.every((name, i) =>
@@ -48,7 +46,7 @@ function withoutSeparators(text: string): string {
   return text.toLowerCase().replace(/[/_-]/g, "");
 }
 
-/** The literal parts of a path, between its parameters, normalised. */
+/** The literal texts of a path between its parameters, normalized. */
 function literalsOf(path: string): string[] {
   const literals = [""];
   for (const segment of path.split("/")) {
@@ -58,24 +56,24 @@ function literalsOf(path: string): string[] {
   return literals;
 }
 
-/** Whether `squeezed` contains the path's literals, with text between them. */
-function leadsAlong(path: string, squeezed: string): boolean {
+/** Whether a text consists of the path's literals, with text between them. */
+function matchesLiterals(path: string, normalized: string): boolean {
   const [first, ...others] = literalsOf(path);
-  if (others.length === 0) return squeezed === first;
-  if (first === "" || !squeezed.startsWith(first)) return false;
+  if (others.length === 0) return normalized === first;
+  if (first === "" || !normalized.startsWith(first)) return false;
   let end = first.length;
   for (const literal of others) {
-    if (end >= squeezed.length) return false;
-    const at = squeezed.indexOf(literal, end + 1);
+    if (end >= normalized.length) return false;
+    const at = normalized.indexOf(literal, end + 1);
     if (at === -1) return false;
     end = at + literal.length;
   }
-  return others.at(-1) === "" || end === squeezed.length;
+  return others.at(-1) === "" || end === normalized.length;
 }
 
 /** A path with the sent values in place of its parameters. */
 function fill(path: string, segments: readonly string[]): string {
   return path.split("/")
-    .map((part, i) => part.startsWith(":") ? segments[i - 1] : part)
+    .map((name, i) => name.startsWith(":") ? segments[i - 1] : name)
     .join("/");
 }

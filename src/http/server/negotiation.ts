@@ -1,8 +1,8 @@
-/** Which format of an answer a client prefers. */
+/** Finds the format in which a client prefers its answer. */
 
 const JSON_TYPE = "application/json";
 
-/** How much a client wants a media type, from 0 to 1 (RFC 9110, 12.5.1). */
+/** The weight of a media type in `Accept`, from 0 to 1 (RFC 9110, 12.5.1). */
 function weightOf(accept: string, type: string): number {
   const [main] = type.split("/");
   let weight = 0;
@@ -10,12 +10,12 @@ function weightOf(accept: string, type: string): number {
   for (const range of accept.split(",")) {
     const [name, ...parameters] = range.split(";")
       .map((part) => part.trim().toLowerCase());
-    const precise = [undefined, "*/*", `${main}/*`, type].indexOf(name);
-    if (precise < 1 || precise < precision) continue;
-    const quality = parameters.find((one) => one.startsWith("q="));
-    const given = quality === undefined ? 1 : Number(quality.slice(2));
-    precision = precise;
-    weight = given >= 0 && given <= 1 ? given : 0;
+    const rangePrecision = [undefined, "*/*", `${main}/*`, type].indexOf(name);
+    if (rangePrecision < 1 || rangePrecision < precision) continue;
+    const quality = parameters.find((text) => text.startsWith("q="));
+    const value = quality === undefined ? 1 : Number(quality.slice(2));
+    precision = rangePrecision;
+    weight = value >= 0 && value <= 1 ? value : 0;
   }
   return weight;
 }

@@ -32,13 +32,13 @@ export interface QueryParameter<T> extends Parameter {
   parse: (text: string) => T | null;
   /** The error code of an invalid text. */
   code: DetailCode | ((text: string) => DetailCode);
-  /** What a valid text is. */
+  /** Describes a valid text; the message says that it "must be" this. */
   expected: string;
-  /** A more specific message about an invalid text than `expected`. */
+  /** The message about an invalid text, if it says more than `expected`. */
   problem?: (text: string) => string;
 }
 
-/** The value of a text; null after `refuse` was called with the problem. */
+/** Parses a text. Calls `refuse` for an invalid text, and returns null. */
 export function parseText<T>(
   text: string,
   { parse, expected, problem }: Omit<QueryParameter<T>, "code">,
@@ -51,7 +51,7 @@ export function parseText<T>(
   return value;
 }
 
-/** A parameter whose value is one of these words. */
+/** A parameter whose value is one of `words`. */
 function word<W extends string>(
   name: string,
   words: readonly W[],
@@ -121,11 +121,11 @@ export const LIMIT: QueryParameter<number> = {
   expected: `a whole number from 1 to ${PAGE_LIMIT.maximum}`,
 };
 
-/** The cursor of a list; each list has a form of its own. */
+/** The cursor of a list; each list has its own format. */
 export const AFTER = {
   name: "after",
   about: "the <next> of an earlier page, to continue after it",
-  // Without minLength: an empty one is the first page.
+  // There is no minLength, because an empty cursor requests the first page.
   schema: { type: "string" },
   code: "not_allowed",
   expected: "the <next> of an earlier page of this list; leave it out for " +
@@ -143,7 +143,6 @@ export const SEARCH: QueryParameter<string> = {
   code: "too_long",
   expected: `a text of at most ${SEARCH_LENGTH} characters`,
 };
-/** Characters of a search text in names of categories. */
 export const CATEGORY_SEARCH: QueryParameter<string> = {
   ...SEARCH,
   about: "only categories whose name contains this, in any case",
@@ -191,7 +190,11 @@ export const UPDATED_SINCE = time(
   "only products that changed at this time or later; ISO 8601",
 );
 
-export const TRIGGER = word("trigger", TRIGGERS, "only this trigger");
+export const TRIGGER = word(
+  "trigger",
+  TRIGGERS,
+  "only events of this trigger",
+);
 export const REFERENCE = valueText({
   name: "reference",
   about: "only the event with exactly this reference",
@@ -207,14 +210,18 @@ export const EVENT_ID: QueryParameter<string> = {
   code: "not_allowed",
   expected: "the id of an event",
 };
-export const STATE = word("state", DELIVERY_STATES, "only this state");
+export const STATE = word(
+  "state",
+  DELIVERY_STATES,
+  "only deliveries in this state",
+);
 export const SINCE = {
-  ...time("since", "events of this time and later; ISO 8601; required"),
+  ...time("since", "only events of this time and later; ISO 8601; required"),
   required: true,
 } as const;
 export const UNTIL = time(
   "until",
-  "events of this time and earlier; default: now",
+  "only events of this time and earlier; default: now",
 );
 export const FROM_TIME = time("since", "only entries of this time and later");
 export const TO_TIME = time(
@@ -227,7 +234,7 @@ export const CODE = word(
   "only refusals with this code, or with a detail with this code",
 );
 
-/** A text to compare with, without further rules. */
+/** A text without rules, which is compared with stored texts. */
 const plainText = (name: string, about: string): QueryParameter<string> => ({
   name,
   about,
@@ -248,9 +255,9 @@ export const ROUTE: QueryParameter<string> = {
 };
 export const SKU_OR_REQUEST = plainText(
   "q",
-  "only refusals with a detail about this SKU, or the request with this id",
+  "only refusals with a detail about this SKU, or of the request with this id",
 );
-/** A text that may not be empty. */
+/** A text without rules, which must not be empty. */
 const requiredText = (name: string, about: string): QueryParameter<string> => ({
   ...plainText(name, about),
   schema: { type: "string", minLength: 1, maxLength: SEARCH_LENGTH },
@@ -260,23 +267,20 @@ const requiredText = (name: string, about: string): QueryParameter<string> => ({
 });
 export const WHO = requiredText(
   "who",
-  "only changes by this operator key, or by environment, command line or " +
-    "seller",
+  "only changes by the operator key of this name, or by `environment`, " +
+    "`command line` or `seller`",
 );
 export const AUDIT_SELLER = requiredText(
   "seller",
-  "only those about the seller that had this name at that time",
+  "only changes of the seller that had this name at the time of the change",
 );
 export const SELLER: Parameter = {
   name: "seller",
   about: "only this seller, by name or id",
 };
 
-/**
- * For the status of the database: select the server that has the rows of this
- * seller.
- */
-export const SELLER_PLACE: Parameter = {
+/** Selects the database server that has the rows of a seller. */
+export const SERVER_OF_SELLER: Parameter = {
   name: "seller",
   about: "only the server of this seller, by name or id",
 };
@@ -284,7 +288,10 @@ export const SELLER_PLACE: Parameter = {
 /** The longest wait, in seconds. */
 const WAIT_LIMIT_S = 30;
 
-/** A wait until `event`, such as "the status is final"; in milliseconds. */
+/**
+ * The parameter `wait`, whose value is in milliseconds. `event` ends the wait;
+ * for example "the status is final".
+ */
 export function waitUntil(event: string): QueryParameter<number> {
   return {
     name: "wait",
@@ -305,7 +312,7 @@ export const API_VERSION = "1.1";
 export const VERSION = word(
   "v",
   [API_VERSION],
-  `version of the interface; ${API_VERSION} when left out`,
+  `the version of the interface; ${API_VERSION} if left out`,
 );
 
 /** A parameter that is false when it is left out. */
@@ -327,30 +334,31 @@ export const DRY_RUN = flag(
 export const ACCEPT = word(
   "accept",
   ["valid"],
-  "valid: store the products without a problem even if others have " +
-    "one; all or none when left out",
+  "valid: store the valid products even if others are refused; if left " +
+    "out, all products are stored or none",
 );
 export const SHOW = word(
   "show",
   ["former"],
-  "former: the results of a dry run include the stored title, " +
-    "price, quantity, GTIN and weight of each product",
+  "former: the results of a dry run include the stored title, price, " +
+    "quantity, GTIN and weight of each product",
 );
 export const COMPLETE = word(
   "complete",
   ["quantity"],
-  "quantity: set your products that are missing in the document to quantity 0",
+  "quantity: set the quantity of your products that are missing in the " +
+    "document to 0",
 );
 /**
- * The default limit of `complete`: percent of the products in stock that may go
- * to 0.
+ * The default of `at_most`: the percentage of the products in stock that
+ * `complete` may set to 0.
  */
 export const MISSING_AT_MOST_DEFAULT = 10;
 export const MISSING_AT_MOST: QueryParameter<number> = {
   name: "at_most",
   about: "with complete=quantity: refuse the request if more than this " +
     "percentage of the products in stock would be set to 0; " +
-    `${MISSING_AT_MOST_DEFAULT} when left out`,
+    `${MISSING_AT_MOST_DEFAULT} if left out`,
   // The schema has no default: generated clients would send it also without
   // `complete`.
   schema: { type: "integer", minimum: 0, maximum: 100 },
@@ -362,8 +370,8 @@ export const MISSING_AT_MOST: QueryParameter<number> = {
 export const CHANGED = word(
   "changed",
   ["keep"],
-  "keep: keep fields that were changed since, and undo the others; " +
-    "when left out, the undo is refused if any were",
+  "keep: leave fields that were changed since as they are, and undo the " +
+    "others; if left out, one such field refuses the whole undo",
 );
 
 export const HISTORY_ATTRIBUTE = {
@@ -377,8 +385,8 @@ export const HISTORY_ATTRIBUTE = {
 
 export const EXPECTED_VALUE: QueryParameter<string> = {
   name: EXPECTED,
-  about: "the value that the attribute must have now; if it has another, " +
-    "the answer is 412 changed_since with the current value",
+  about: "the value that the attribute must have now; if it has another " +
+    "value, the answer is 412 changed_since with the current value",
   parse: (text) => text,
   code: "not_allowed",
   expected: "a value of the attribute",
@@ -395,14 +403,14 @@ export const IDEMPOTENCY_KEY_LENGTH = 255;
 export const IDEMPOTENCY_KEY: Parameter = {
   name: "Idempotency-Key",
   in: "header",
-  about: `up to ${IDEMPOTENCY_KEY_LENGTH} characters, kept 24 h: a ` +
-    "repeated request gets the first answer",
+  about: `up to ${IDEMPOTENCY_KEY_LENGTH} characters; for 24 h, a repeated ` +
+    "request with the same key gets the first answer",
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
 };
 
 export const NAME: QueryParameter<string> = {
   name: "name",
-  about: "a name to find it by, such as that of the file",
+  about: "a name for the upload or import, such as the file name",
   schema: { type: "string", maxLength: IMPORT_NAME_LENGTH },
   parse: (text) =>
     fits(text, IMPORT_NAME_LENGTH) && !/[\0-\x1f\x7f]/.test(text) ? text : null,

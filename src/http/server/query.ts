@@ -1,4 +1,4 @@
-/** The query of a request: parsed strictly, and checked against its route. */
+/** Parses the query of a request and checks it against the route. */
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import {
   type Detail,
@@ -29,9 +29,9 @@ export function parseQuery(query: string): URLSearchParams {
 }
 
 /**
- * Throws 400 for a parameter that the route does not accept and for one with
- * two different values: a misspelt `dry_run` must not become a real upload. A
- * route that needs no key ignores unknown ones.
+ * Throws 400 for a parameter that the route does not accept, and for a parameter
+ * with two different values: a misspelt `dry_run` must not become a real upload.
+ * A route that needs no key ignores unknown parameters.
  */
 export function checkQuery(
   { access, documentation }: Route,
@@ -94,23 +94,23 @@ export class QueryReader {
     return readParameter(
       this.#query,
       parameter,
-      (code, problem) => this.complain(parameter.name, code, problem),
+      (code, problem) => this.addProblem(parameter.name, code, problem),
     );
   }
 
   /** Records an error if a parameter is missing. */
   require({ name, expected }: QueryParameter<unknown>): void {
     if (!this.#query.has(name)) {
-      this.complain(name, "required", `is missing; it must be ${expected}.`);
+      this.addProblem(name, "required", `is missing; it must be ${expected}.`);
     }
   }
 
-  /** `message` starts without the parameter's name. */
-  complain(name: string, code: Detail["code"], message: string): void {
+  /** Records an error. `message` continues after the parameter's name. */
+  addProblem(name: string, code: Detail["code"], message: string): void {
     this.#details.push({ field: name, code, message: `${name} ${message}` });
   }
 
-  /** The most entries of a page. */
+  /** How many entries a page may have. */
   limit(): number {
     return this.read(LIMIT) ?? PAGE_LIMIT.default;
   }
@@ -121,8 +121,8 @@ export class QueryReader {
   }
 
   /**
-   * The cursor (null: from the start) and the most entries of a page of a list
-   * whose cursors are ids; throws 422 if there was any error.
+   * The cursor (null: from the start) and the limit of a page, for a list whose
+   * cursors are ids. Throws 422 if an error was recorded.
    */
   idPlace(): { after: string | null; limit: number } {
     const place = { after: this.idCursor(), limit: this.limit() };
@@ -130,21 +130,24 @@ export class QueryReader {
     return place;
   }
 
-  /** An empty cursor counts as none: scripts send it for the first page. */
+  /**
+   * The cursor; null for the first page. Scripts request that with an empty
+   * cursor.
+   */
   cursor<T>({ parse }: Cursor<T>): T | null {
     if (this.#query.get(AFTER.name) === "") return null;
     return this.read({ ...AFTER, parse });
   }
 
-  /** Throws 422 if there was any error. */
+  /** Throws 422 if an error was recorded. */
   finish(): void {
     if (this.#details.length > 0) throw recordInvalid(this.#details);
   }
 }
 
 /**
- * The value of a parameter that decides what the request does; null without it.
- * Throws 400 for an invalid value: a misspelt `dry_run` must not become an
+ * The value of a parameter that decides what the request does; null if it is
+ * missing. Throws 400 for an invalid value: `dry_run=tru` must not become an
  * upload.
  */
 export function readOption<T>(

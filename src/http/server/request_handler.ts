@@ -1,6 +1,6 @@
 /**
- * The path of every request: request id, key, route, rate, the one try/catch,
- * headers, the log line.
+ * Answers every request: checks it, calls the handler of its route, turns an
+ * error into an answer, adds headers, and logs the request.
  *
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
  * rate (429) → scope (403) → path and query (400) → media type (415) → size (413) → the body.
@@ -46,9 +46,9 @@ import {
   type Streamed,
 } from "./sending.ts";
 
-/** Encoded records of uploads kept for later answers. */
+/** How many bytes of encoded records of uploads are cached. */
 const FINAL_RECORDS_BYTES = 2 * 1_024 * 1_024;
-/** A slower request is logged. */
+/** A request that takes longer is logged. */
 const SLOW_MS = 1_000;
 /** Headers of private answers: no caching, no content sniffing. */
 const PRIVATE_HEADERS = {
@@ -56,16 +56,16 @@ const PRIVATE_HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 /** First segments of paths that need a key. */
-const PRIVATE = new Set(["seller_api", "operator_api", "metrics"]);
+const PRIVATE_SEGMENTS = new Set(["seller_api", "operator_api", "metrics"]);
 /** Methods that metrics count by name. */
-const METHODS = new Set(
+const COUNTED_METHODS = new Set(
   ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"],
 );
 
 export class RequestHandler {
   readonly #services: Services;
   readonly #router: Router;
-  /** The routes that this server answers. */
+  /** The documented routes, which a 404 may suggest. */
   readonly #routes: readonly Route[];
   readonly #admission: Admission;
   readonly #sender: BodySender;
@@ -98,18 +98,18 @@ export class RequestHandler {
 
   /**
    * Resolves when no request is in progress. The listener does not wait for
-   * requests whose clients have left.
+   * requests whose clients have disconnected.
    */
   idle(): Promise<void> {
     return this.#handling.ended();
   }
 
-  /** Writes pending changes. */
+  /** Stores the recorded uses of keys. */
   close(): Promise<void> {
     return this.#admission.keys.close();
   }
 
-  /** How many of each kind are in progress. */
+  /** How many requests are in progress, by kind. */
   inProgress(): Record<string, number> {
     return { request: this.#handling.size, ...this.#admission.inProgress() };
   }
@@ -145,8 +145,8 @@ export class RequestHandler {
       if (failure.status >= 500) failRequest(failure.code);
       const throttled = this.#isKnown(exchange)
         ? null
-        : this.#admission.authFailures.tooMany(exchange.client);
-      const answer = withPositions(
+        : this.#admission.authFailures.count(exchange.client);
+      const answer = withDetailPointers(
         failure.code === "unauthorized" ? throttled ?? failure : failure,
         exchange,
       );
@@ -224,9 +224,9 @@ export class RequestHandler {
   }
 
   /**
-   * Lets other requests run between those of one client. A PUT changes one
-   * value and is exempt: those that arrive together share a commit, which costs
-   * more than all of them.
+   * Lets requests of other clients run between those of one client. A PUT is
+   * exempt, because it changes one value, and requests that arrive together
+   * share a commit, which costs more than the requests.
    */
   #pace(exchange: Exchange, { method }: Route): Promise<void> | void {
     if (method === "PUT") return;
@@ -244,13 +244,13 @@ export class RequestHandler {
   }
 
   /**
-   * Checks the key that every path below a prefix needs, even if there is no
-   * such route.
+   * Checks the key of a request. Every path of an API needs one, even a path
+   * without a route.
    */
   async #authenticate(exchange: Exchange, target: Target): Promise<void> {
     const { keys, operatorKeys, metricsKeys } = this.#admission;
     const api = target.segments[0];
-    exchange.isPrivate = PRIVATE.has(api);
+    exchange.isPrivate = PRIVATE_SEGMENTS.has(api);
     if (api === "seller_api") {
       const key = exchange.request.headers.get(KEY_HEADER);
       exchange.owner = await keys.authenticate(key, exchange);
@@ -267,9 +267,7 @@ export class RequestHandler {
     }
   }
 
-  /**
-   * Counts the request against the seller's rate limit; throws 429 beyond it.
-   */
+  /** Counts the request; throws 429 if it exceeds the seller's rate limit. */
   #countRequest(exchange: Exchange, seller: KeyOwner): void {
     const quota = exchange.rateLimit = this.#admission.take(seller, 1);
     if (quota === null || quota.allowed) return;
@@ -344,7 +342,9 @@ export class RequestHandler {
   ): void {
     const { requests, requestSeconds, refusals } = this.#services.metrics;
     const path = route?.path ?? "none";
-    const method = METHODS.has(request.method) ? request.method : "other";
+    const method = COUNTED_METHODS.has(request.method)
+      ? request.method
+      : "other";
     requests.add(1, method, path, status);
     if (!isWaiting) requestSeconds.observe(ms / 1_000, path);
     if (failure !== null) refusals.add(1, failure.code);
@@ -392,7 +392,10 @@ export class RequestHandler {
 }
 
 /** The error with JSON pointers in its details. */
-function withPositions(error: ServiceError, exchange: Exchange): ServiceError {
+function withDetailPointers(
+  error: ServiceError,
+  exchange: Exchange,
+): ServiceError {
   const sends = exchange.route?.documentation?.sends;
   const isOfDocument = error.details.length > 0 && sends !== undefined &&
     exchange.bytesReceived !== undefined && exchange.sentForm === "json";
@@ -407,7 +410,7 @@ function withPositions(error: ServiceError, exchange: Exchange): ServiceError {
 function answerReader(
   { reader, resources: { untilSent }, checkKey }: Exchange,
 ): AnswerReader | null {
-  return reader === null ? null : { owner: reader, held: untilSent, checkKey };
+  return reader === null ? null : { owner: reader, untilSent, checkKey };
 }
 
 /** Throws 403 if a read-only key is used to change something. */
@@ -420,7 +423,7 @@ function checkReadOnlyKey({ readOnly }: Operator, method: string): void {
   );
 }
 
-/** Whether no key is needed. */
+/** Whether the route needs no key. */
 function isOpen(match: Match): boolean {
   return match !== null && "route" in match && match.route.access === "public";
 }
@@ -448,7 +451,7 @@ function withoutBody(response: Response, size: number | undefined): Response {
   return new Response(null, { status, headers });
 }
 
-/** The number of details of each code; `more` were not listed. */
+/** How many details have each code; `more` details are not counted by code. */
 function detailCounts({ details, more }: ServiceError): LogFields {
   if (details.length === 0) return {};
   const counts: Record<string, number> = {};
@@ -457,8 +460,8 @@ function detailCounts({ details, more }: ServiceError): LogFields {
 }
 
 /**
- * A failure for the log: its stack and its cause. For an outage of the
- * database, which fails every request, the stack is left out.
+ * Describes a failure for the log, with its stack and its cause. The stack of an
+ * outage of the database is left out, because every request then fails.
  */
 function describeError(error: unknown): string | undefined {
   if (error === undefined) return undefined;

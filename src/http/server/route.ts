@@ -8,7 +8,10 @@ import type { NeededScope } from "../../sellers/scopes.ts";
 import type { Exchange, Needs } from "./exchange.ts";
 import type { Streamed } from "./sending.ts";
 
-/** `A`: the kinds of answer in XML; none by default. */
+/**
+ * What a handler returns. `A` is the names of the answers in `ANSWERS` that it
+ * may return.
+ */
 export interface Reply<A extends AnswerName = never> {
   /** 200 by default. */
   status?: number;
@@ -26,19 +29,20 @@ export type Handler<A extends AnswerName = never> = (
 /** A handler with its documentation. */
 export interface Endpoint extends Needs {
   handler: Handler<AnswerName>;
-  /** Null for an endpoint that is for browsers only. */
+  /** Null for an endpoint that only browsers use. */
   documentation: Documentation | null;
 }
 
 /** An endpoint and its address. */
 export type Route = EndpointAddress & Endpoint;
 
-/** The answers of the handler are of the documented kinds, `A`. */
+/** The documentation of an endpoint whose handler returns the answers `A`. */
 type Documented<A extends AnswerName> =
   & Needs
   & Documentation
   & { answers: readonly A[] | { type: string } | null };
 
+/** Combines a handler with its documentation, null if it has none. */
 export function endpoint<A extends AnswerName = never>(
   documented: Documented<A> | null,
   handler: Handler<NoInfer<A>>,
@@ -49,32 +53,32 @@ export function endpoint<A extends AnswerName = never>(
 }
 
 /** A method and a path. */
-type Request = `${EndpointAddress["method"]} /${string}`;
+type MethodAndPath = `${EndpointAddress["method"]} /${string}`;
 
 /** The routes of a table, whose keys are methods and paths below `base`. */
 export function routes(
   access: Exclude<EndpointAddress["access"], "seller">,
   base: string,
-  table: Readonly<Record<Request, Endpoint>>,
+  table: Readonly<Record<MethodAndPath, Endpoint>>,
 ): Route[] {
   return Object.entries(table).map(([request, endpoint]) => (
     { ...addressOf(base, request), access, ...endpoint }
   ));
 }
 
-/** Like `routes`, for sellers: each route with the scope that a key needs. */
+/** The routes for sellers, each with the scope that a key needs. */
 export function sellerRoutes(
   base: string,
-  table: Readonly<Record<Request, readonly [NeededScope, Endpoint]>>,
+  table: Readonly<Record<MethodAndPath, readonly [NeededScope, Endpoint]>>,
 ): Route[] {
   return Object.entries(table).map(([request, [scope, endpoint]]) => (
     { ...addressOf(base, request), access: "seller", scope, ...endpoint }
   ));
 }
 
-/** Routes by which operators read what a seller reads with the given routes. */
-export function operatorViewsOf(sellers: readonly Route[]): Route[] {
-  return sellers.filter(({ method }) => method === "GET").map((
+/** For each GET of sellers, a route with which operators read the same data. */
+export function operatorViewsOf(sellersRoutes: readonly Route[]): Route[] {
+  return sellersRoutes.filter(({ method }) => method === "GET").map((
     { scope: _, path, handler, ...route },
   ) => ({
     ...route,

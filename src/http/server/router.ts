@@ -1,7 +1,7 @@
 /**
  * Finds the route of a request. The path is split as it was sent and then
- * percent-decoded segment by segment, so that a segment may hold `/`, `.` or
- * anything else that a URL parser would normalise away.
+ * percent-decoded segment by segment, so that a segment may contain `/`, `.` or
+ * anything else that a URL parser would change.
  */
 import { notFound, ServiceError } from "../../lib/errors.ts";
 import { readId } from "../../lib/ids.ts";
@@ -18,7 +18,7 @@ export interface Target {
 }
 
 export type Match =
-  /** `params` decodes the path; throws 400, or 404 for an impossible id. */
+  /** `params` decodes the path; throws 400, or 404 for a text that is no id. */
   | { route: Route; params: () => Record<string, string> }
   /** The path exists, but not for this method. */
   | { allow: string[] }
@@ -39,24 +39,23 @@ export function parseTarget(url: string): Target {
       "The Host header or the request target is invalid.",
     );
   }
-  const sent = pathStart === -1 ? "/" : url.slice(pathStart);
-  // A fragment is not part of a target. If it were dropped, "A#1" would be
-  // product A.
-  if (sent.includes("#")) {
+  const target = pathStart === -1 ? "/" : url.slice(pathStart);
+  // A target has no fragment. If it were dropped, "A#1" would be product A.
+  if (target.includes("#")) {
     throw new ServiceError(
       "malformed_request",
       'The request target has a "#", which must be written as "%23".',
     );
   }
-  const mark = sent.indexOf("?");
-  const path = mark === -1 ? sent : sent.slice(0, mark);
+  const mark = target.indexOf("?");
+  const path = mark === -1 ? target : target.slice(0, mark);
   return {
     segments: path.slice(1).split("/"),
-    query: mark === -1 ? "" : sent.slice(mark + 1),
+    query: mark === -1 ? "" : target.slice(mark + 1),
   };
 }
 
-/** Percent-decodes, or throws 400. */
+/** Percent-decodes a segment; throws 400 if it is not valid. */
 function decodeSegment(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {
@@ -80,45 +79,46 @@ interface Parameter {
 }
 
 interface Path {
-  parts: PathPattern[];
+  patterns: PathPattern[];
   /** By method. */
   routes: Map<string, Route>;
 }
 
 export class Router {
-  readonly #bySize: Map<number, Path[]>;
+  /** The paths, by their number of segments. */
+  readonly #byDepth: Map<number, Path[]>;
 
   constructor(routes: readonly Route[]) {
-    const paths = [...Map.groupBy(routes, ({ path }) => path)].map(compiled);
-    paths.sort((a, b) => parametersOf(a) - parametersOf(b));
-    this.#bySize = Map.groupBy(paths, ({ parts }) => parts.length);
+    const paths = [...Map.groupBy(routes, ({ path }) => path)].map(toPath);
+    paths.sort((a, b) => parameterCount(a) - parameterCount(b));
+    this.#byDepth = Map.groupBy(paths, ({ patterns }) => patterns.length);
   }
 
   /**
-   * A literal path hides one with a parameter for every method, as in OpenAPI.
-   * HEAD uses the route of GET.
+   * A literal path takes precedence over a path with a parameter, for every
+   * method, as in OpenAPI. HEAD uses the route of GET.
    */
   match(method: string, segments: readonly string[]): Match {
-    const path = this.#bySize.get(segments.length)
-      ?.find(({ parts }) => matchesPath(parts, segments));
+    const path = this.#byDepth.get(segments.length)
+      ?.find(({ patterns }) => matchesPath(patterns, segments));
     if (path === undefined) return null;
-    const { parts, routes } = path;
+    const { patterns, routes } = path;
     const route = routes.get(method === "HEAD" ? "GET" : method);
     return route === undefined
-      ? { allow: allowed(routes) }
-      : { route, params: () => paramsOf(parts, segments) };
+      ? { allow: allowedMethods(routes) }
+      : { route, params: () => paramsOf(patterns, segments) };
   }
 }
 
-function compiled([path, routes]: [string, Route[]]): Path {
+function toPath([path, routes]: [string, Route[]]): Path {
   return {
-    parts: path.slice(1).split("/").map(patternOf),
+    patterns: path.slice(1).split("/").map(patternOf),
     routes: new Map(routes.map((route) => [route.method, route])),
   };
 }
 
-function parametersOf({ parts }: Path): number {
-  return parts.filter((part) => typeof part !== "string").length;
+function parameterCount({ patterns }: Path): number {
+  return patterns.filter((pattern) => typeof pattern !== "string").length;
 }
 
 function patternOf(segment: string): PathPattern {
@@ -129,33 +129,33 @@ function patternOf(segment: string): PathPattern {
 }
 
 function matchesPath(
-  parts: readonly PathPattern[],
+  patterns: readonly PathPattern[],
   segments: readonly string[],
 ): boolean {
-  return parts.every((part, i) =>
-    typeof part === "string"
-      ? part === segments[i]
-      : segments[i] !== "" || part.mayBeEmpty
+  return patterns.every((pattern, i) =>
+    typeof pattern === "string"
+      ? pattern === segments[i]
+      : segments[i] !== "" || pattern.mayBeEmpty
   );
 }
 
 function paramsOf(
-  parts: readonly PathPattern[],
+  patterns: readonly PathPattern[],
   segments: readonly string[],
 ): Record<string, string> {
   const params: Record<string, string> = {};
-  parts.forEach((part, i) => {
-    if (typeof part === "string") return;
-    const { name, idOf } = part;
-    const value = decodeSegment(segments[i]);
-    const read = idOf === undefined ? value : readId(value);
-    if (read === null) throw notFound(idOf!);
-    params[name] = read;
+  patterns.forEach((pattern, i) => {
+    if (typeof pattern === "string") return;
+    const { name, idOf } = pattern;
+    const text = decodeSegment(segments[i]);
+    const value = idOf === undefined ? text : readId(text);
+    if (value === null) throw notFound(idOf!);
+    params[name] = value;
   });
   return params;
 }
 
-function allowed(routes: ReadonlyMap<string, Route>): string[] {
+function allowedMethods(routes: ReadonlyMap<string, Route>): string[] {
   return [...routes.keys()].flatMap((method) =>
     method === "GET" ? ["GET", "HEAD"] : [method]
   );

@@ -1,12 +1,13 @@
 /**
  * Sends bodies at the pace of their readers. Deno would take a whole body at
- * once and keep it as long as the connection lives. Here, a reader that takes
- * nothing for `IDLE_MS` is disconnected, and so is one whose key is no longer
- * valid. Unread answers are limited in bytes. Bodies for readers without a key,
- * which may hold a file or a connection to the store, are limited in number.
+ * once and keep it in memory while the connection lasts. This module disconnects
+ * a reader that takes nothing for `IDLE_MS`, and a reader whose key is no longer
+ * valid. Unread answers are limited in bytes. Bodies for readers without a key
+ * are limited in number, because each may keep a file or a connection to the
+ * image store open.
  *
- * A body that cannot be sent completely breaks its connection, so that no
- * reader takes it for complete.
+ * If a body cannot be sent completely, the connection is broken, so that the
+ * reader does not take the body for complete.
  */
 import { Buffer } from "node:buffer";
 import type { Clock, Log } from "../../deps.ts";
@@ -21,24 +22,25 @@ import { RETRY_SOON } from "../admission/concurrency_limit.ts";
  * Bodies up to this size are not monitored, because streaming doubles the time
  * of such a request. The status of an upload of 250 products is smaller.
  */
-const SMALL = 48 * 1_024;
-/** Bytes handed over at a time. */
+const SMALL_BYTES = 48 * 1_024;
+/** How many bytes a reader gets at a time. */
 const CHUNK_BYTES = 64 * 1_024;
 /** The time in which a reader must take a chunk. */
 export const IDLE_MS = 30_000;
 /**
- * A revoked key ends a body within a second: the key itself is cached for half
- * a second.
+ * The time between two checks of the reader's key. As a key is cached for half a
+ * second, a revoked key ends a body within a second.
  */
 const CHECK_KEY_MS = 400;
-/** Bytes of answers that one owner's readers may leave unread. */
+/** How many bytes of answers one owner's readers may leave unread. */
 const UNREAD_PER_OWNER = 32 * 1_024 * 1_024;
-/** The same for all owners. */
+/** How many bytes of answers all readers together may leave unread. */
 const UNREAD_TOTAL = 64 * 1_024 * 1_024;
-/** The most bodies in progress for readers without a key. */
-export const PUBLIC = 256;
+/** How many bodies for readers without a key may be in progress. */
+export const PUBLIC_BODIES = 256;
 /**
- * A reader that took nothing for this long is disconnected if room is needed.
+ * A reader that took nothing for this long is disconnected if other answers need
+ * its share.
  */
 const STALLED_MS = 1_000;
 
@@ -53,12 +55,12 @@ export function bytesOf(body: EncodedBody): number {
     : bytesInBlocks(inBlocks(body));
 }
 
-/** Whether a body of so many bytes is not monitored. */
+/** Whether a body of this size is sent without being monitored. */
 function isSmall(bytes: number): boolean {
-  return bytes <= SMALL;
+  return bytes <= SMALL_BYTES;
 }
 
-/** Whether a body is a text that is not monitored. */
+/** Whether a body is a text that is sent without being monitored. */
 export function isSmallText(body: EncodedBody): body is string {
   if (typeof body !== "string") return false;
   // A UTF-16 code unit becomes at most three bytes; counting exactly takes
@@ -75,8 +77,8 @@ export function inBlocks(body: EncodedBody): EncodedBlocks {
 export interface AnswerReader {
   /** The owner of the key. */
   owner: string;
-  /** Disposed of when the body is sent or its reader is gone. */
-  held: DisposableStack;
+  /** Disposed of when the body is sent, or its reader has disconnected. */
+  untilSent: DisposableStack;
   /** Throws a `ServiceError` if the key is no longer valid. */
   checkKey: () => Promise<void>;
 }
@@ -84,18 +86,16 @@ export interface AnswerReader {
 /** A body that is made in chunks while it is sent. */
 export interface Streamed {
   stream: ReadableStream<Uint8Array>;
-  /**
-   * The most bytes that its source keeps in memory, including the next chunk.
-   */
-  keeps: number;
-  /** The source itself ends when the key is no longer valid. */
+  /** How many bytes the source may have in memory, with the next chunk. */
+  memoryBytes: number;
+  /** Whether the source itself ends when the key is no longer valid. */
   checksKey?: boolean;
 }
 
 export class BodySender {
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Bodies for readers with a key; the one idle for longest comes first. */
+  /** Bodies for readers with a key; the longest idle reader's comes first. */
   readonly #owned = new Map<Sending, { owner: string; bytes: number }>();
   /** Bodies for readers without a key, by client, in the same order. */
   readonly #public = new Map<Sending, string>();
@@ -105,7 +105,7 @@ export class BodySender {
     this.#log = log;
   }
 
-  /** All zero when every body is sent. */
+  /** What is in progress; all zero when every body is sent. */
   inUse(): InUse {
     return {
       bytes: this.#unread(),
@@ -115,7 +115,7 @@ export class BodySender {
     };
   }
 
-  /** Bytes that the readers of one owner, or of all, have not read. */
+  /** How many bytes the readers of one owner, or of all, have not read. */
   #unread(of?: string): number {
     return this.#owned.values()
       .filter(({ owner }) => of === undefined || owner === of)
@@ -123,8 +123,9 @@ export class BodySender {
   }
 
   /**
-   * Throws 429 if the owner's readers have left too much unread, and 503 if all
-   * together have, after idle readers were disconnected.
+   * Throws 429 if the owner's readers have left too many bytes unread. If all
+   * readers together have, disconnects idle ones, and throws 503 if there are
+   * still too many.
    */
   checkRoom(owner: string): void {
     if (this.#unread(owner) >= UNREAD_PER_OWNER) {
@@ -153,7 +154,7 @@ export class BodySender {
     );
   }
 
-  /** A body of these blocks. */
+  /** The body of an answer that consists of these blocks. */
   send(
     blocks: EncodedBlocks,
     reader: AnswerReader,
@@ -165,11 +166,11 @@ export class BodySender {
   }
 
   /**
-   * A body that is made while it is sent. Throws as `checkRoom` does, after the
-   * stream was cancelled.
+   * The body of an answer that is made while it is sent. Throws like
+   * `checkRoom`, and cancels the stream before.
    */
   pace(
-    { stream, keeps, checksKey = false }: Streamed,
+    { stream, memoryBytes, checksKey = false }: Streamed,
     { checkKey, ...reader }: AnswerReader,
   ): ReadableStream<Uint8Array> {
     try {
@@ -182,15 +183,15 @@ export class BodySender {
     const check = async () => {
       if (!checksKey || sending.waitsForReader) await checkKey();
     };
-    return this.#track(sending, { ...reader, checkKey: check }, keeps);
+    return this.#track(sending, { ...reader, checkKey: check }, memoryBytes);
   }
 
   #track(
     sending: Sending,
-    { owner, held, checkKey }: AnswerReader,
+    { owner, untilSent, checkKey }: AnswerReader,
     bytes: number,
   ): ReadableStream<Uint8Array> {
-    const stack = held.move();
+    const stack = untilSent.move();
     stack.defer(sending.onEnd);
     sending.checkWhileSent(CHECK_KEY_MS, checkKey);
     const counted = { owner, bytes };
@@ -213,8 +214,8 @@ export class BodySender {
 
   /**
    * Like `send`, for a reader without a key. A client may have at most as many
-   * bodies as are left for all others. Throws 503 if there is no room after its
-   * idle readers were disconnected.
+   * bodies as are free for all others. If it has more, disconnects its idle
+   * readers, and throws 503 if there are still too many.
    */
   sendPublic(
     body: EncodedBlocks | ReadableStream<Uint8Array>,
@@ -224,8 +225,8 @@ export class BodySender {
     if (!isStream && isSmall(bytesInBlocks(body))) return joinBlocks(body);
     try {
       const own = this.#readersOf(client);
-      const room = () => PUBLIC - this.#public.size;
-      this.#makeRoom(own, () => this.#readersOf(client).length < room());
+      const free = () => PUBLIC_BODIES - this.#public.size;
+      this.#makeRoom(own, () => this.#readersOf(client).length < free());
     } catch (error) {
       if (isStream) body.cancel().catch(() => {});
       throw error;
@@ -236,7 +237,7 @@ export class BodySender {
     return trackPosition(sending, this.#public, client, sending.onEnd);
   }
 
-  /** The client's bodies; the one idle for longest comes first. */
+  /** The client's bodies; the longest idle reader's comes first. */
   #readersOf(client: string): Sending[] {
     return [...this.#public].filter(([, owner]) => owner === client)
       .map(([sending]) => sending);
@@ -244,8 +245,8 @@ export class BodySender {
 }
 
 /**
- * Registers a body until it ends; moves it to the end of the map whenever its
- * reader takes a chunk.
+ * Keeps a body in the map until the body ends, and moves it to the end of the
+ * map whenever its reader takes a chunk.
  */
 function trackPosition<T>(
   sending: Sending,
@@ -269,13 +270,13 @@ function trackPosition<T>(
 /** The next chunk of a body; null at its end. */
 type Source = () => Uint8Array | null | Promise<Uint8Array | null>;
 
-/** Removes blocks from the list once they were sent. */
+/** The chunks of these blocks; drops each block once it is sent. */
 function chunksOf(blocks: EncodedBlocks): Source {
-  const left = blocks.filter(({ length }) => length > 0).reverse();
+  const unsent = blocks.filter(({ length }) => length > 0).reverse();
   return () => {
-    const block = left.pop();
+    const block = unsent.pop();
     if (block === undefined) return null;
-    if (block.length > CHUNK_BYTES) left.push(block.subarray(CHUNK_BYTES));
+    if (block.length > CHUNK_BYTES) unsent.push(block.subarray(CHUNK_BYTES));
     return block.subarray(0, CHUNK_BYTES);
   };
 }
@@ -283,11 +284,11 @@ function chunksOf(blocks: EncodedBlocks): Source {
 /** One body in progress. */
 class Sending {
   readonly body: ReadableStream<Uint8Array>;
-  /** Monotonic milliseconds at which the reader last took a chunk. */
+  /** When the reader last took a chunk, in monotonic milliseconds. */
   movedAt: number;
   /**
-   * Whether a chunk is ready for the reader; otherwise the next one is being
-   * made.
+   * Whether a chunk is ready for the reader; otherwise the source is making the
+   * next one.
    */
   waitsForReader = true;
   onMove = () => {};
@@ -321,8 +322,8 @@ class Sending {
   }
 
   /**
-   * Calls `check` every `ms`; cuts the body off once it throws a
-   * `ServiceError`.
+   * Calls `check` every `ms`. If it throws a `ServiceError` with a 4xx, breaks
+   * the connection.
    */
   checkWhileSent(ms: number, check: () => Promise<void>): void {
     this.#cancelCheck = this.#clock.after(ms, async () => {

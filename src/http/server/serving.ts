@@ -12,9 +12,9 @@ export type Listen = (options: ListenerOptions) => Listening;
 
 /** The address of the separate metrics port. */
 const LOOPBACK = "127.0.0.1";
-/** How long requests in flight may take to end when the service stops. */
+/** How long requests in progress may go on when the service stops. */
 const DRAIN_MS = 4_000;
-/** Requests that wait for other hosts are answered with 503 after this long. */
+/** How long requests may go on waiting for other hosts when the service stops. */
 const ENDING_MS = 2_000;
 
 /**
@@ -97,9 +97,9 @@ export function openListener(options: ListenerOptions): Listening {
     return new Listener(options);
   } catch (error) {
     const { AddrInUse, AddrNotAvailable } = Deno.errors;
-    const isClear = error instanceof AddrInUse ||
+    const namesHost = error instanceof AddrInUse ||
       error instanceof AddrNotAvailable || !(error instanceof Error);
-    if (isClear) throw error;
+    if (namesHost) throw error;
     throw new Error(
       `cannot listen on ${options.hostname} (${error.message}); choose ` +
         "another address with --host or SELLER_HOST.",

@@ -2,15 +2,15 @@ import { assertEquals } from "@std/assert";
 import {
   cursor,
   cursorOf,
-  ID,
-  number,
+  ID_FIELD,
+  numberField,
 } from "../../../src/http/server/cursor.ts";
 
 const UUID = "01a201fe-738c-7feb-bbb3-87876b103833";
 
 const PLACE = cursor<{ at: number; id: string }>({
-  at: number(/-1|\d{1,15}/y),
-  id: ID,
+  at: numberField(/-1|\d{1,15}/y),
+  id: ID_FIELD,
 });
 
 Deno.test("a cursor is read as it was written", () => {
@@ -18,7 +18,7 @@ Deno.test("a cursor is read as it was written", () => {
     assertEquals(PLACE.parse(PLACE.write(place)), place);
   }
   assertEquals(PLACE.write({ at: 7, id: UUID }), `7-${UUID}`);
-  const number3 = cursorOf(number(/0|[1-9]\d{0,2}/y));
+  const number3 = cursorOf(numberField(/0|[1-9]\d{0,2}/y));
   assertEquals(number3.parse(number3.write(999)), 999);
   assertEquals(number3.parse("0"), 0);
 });
@@ -37,7 +37,7 @@ Deno.test("a text that no list has written is no cursor", () => {
     `7-${UUID}\n`,
   ];
   for (const text of texts) assertEquals(PLACE.parse(text), null, text);
-  const number3 = cursorOf(number(/0|[1-9]\d{0,2}/y));
+  const number3 = cursorOf(numberField(/0|[1-9]\d{0,2}/y));
   for (const text of ["01", "1000", "-1", "1-1"]) {
     assertEquals(number3.parse(text), null, text);
   }

@@ -8,7 +8,7 @@ import {
   BodySender,
   IDLE_MS,
   isSmallText,
-  PUBLIC,
+  PUBLIC_BODIES,
 } from "../../../src/http/server/sending.ts";
 import { joinBlocks } from "../../../src/lib/blocks.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
@@ -34,7 +34,7 @@ class Bench {
     slots.defer(() => this.ended++);
     const checkKey = () =>
       this.revoked === null ? Promise.resolve() : Promise.reject(this.revoked);
-    return { owner, held: slots, checkKey };
+    return { owner, untilSent: slots, checkKey };
   }
 
   send(mib: number, owner: string): ReadableStream<Uint8Array> {
@@ -44,11 +44,11 @@ class Bench {
   }
 
   /** A body that is produced as it is read, and never ends. */
-  stream(owner: string, keeps: number): ReadableStream<Uint8Array> {
+  stream(owner: string, memoryBytes: number): ReadableStream<Uint8Array> {
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(9)),
     }, { highWaterMark: 0 });
-    return this.sender.pace({ stream, keeps }, this.reader(owner));
+    return this.sender.pace({ stream, memoryBytes }, this.reader(owner));
   }
 
   /** The code of the refusal; null if there is room. */
@@ -199,7 +199,10 @@ Deno.test("a stream whose reader pauses too long ends with an error, not as comp
 Deno.test("a stream with a slow source is not cut off to make room", async () => {
   const bench = new Bench();
   const stream = new ReadableStream<Uint8Array>({}, { highWaterMark: 0 });
-  const body = bench.sender.pace({ stream, keeps: MIB }, bench.reader("a"));
+  const body = bench.sender.pace(
+    { stream, memoryBytes: MIB },
+    bench.reader("a"),
+  );
   const next = body.getReader().read();
   await settle();
   for (const owner of ["b", "c", "d", "e"]) bench.send(16, owner);
@@ -248,7 +251,7 @@ Deno.test("a source that checks the key ends its body itself if the reader waits
     }, { highWaterMark: 0 });
   const [waiting, idle] = [1, 9].map((parts) =>
     bench.sender.pace(
-      { stream: source(parts), keeps: 1, checksKey: true },
+      { stream: source(parts), memoryBytes: 1, checksKey: true },
       bench.reader("a"),
     )
   );
@@ -274,7 +277,7 @@ Deno.test("a source that fails breaks the body, and the reason is logged", async
     },
   }, { highWaterMark: 0 });
   const body = bench.sender.pace(
-    { stream: source, keeps: 5 },
+    { stream: source, memoryBytes: 5 },
     bench.reader("a"),
   );
   assertEquals(await brokenAt(body), [5, "Error: disk"]);
@@ -313,21 +316,25 @@ class Readers {
 
 Deno.test("public bodies: the next client has room, however many read", () => {
   const readers = new Readers();
-  assertEquals(readers.sendAll("a"), PUBLIC / 2);
-  assertEquals(readers.sendAll("b"), PUBLIC / 4);
-  assertEquals(readers.sendAll("c"), PUBLIC / 8);
-  assertEquals(readers.open, PUBLIC * 7 / 8, "what was refused is closed");
+  assertEquals(readers.sendAll("a"), PUBLIC_BODIES / 2);
+  assertEquals(readers.sendAll("b"), PUBLIC_BODIES / 4);
+  assertEquals(readers.sendAll("c"), PUBLIC_BODIES / 8);
+  assertEquals(
+    readers.open,
+    PUBLIC_BODIES * 7 / 8,
+    "what was refused is closed",
+  );
 });
 
 Deno.test("public bodies: only readers that read nothing are disconnected to make room", async () => {
   const readers = new Readers();
   const reader = readers.send("a")!.getReader();
-  assertEquals(readers.sendAll("a"), PUBLIC / 2 - 1);
+  assertEquals(readers.sendAll("a"), PUBLIC_BODIES / 2 - 1);
   readers.bench.clock.advance(1_000);
   await reader.read();
-  assertEquals(readers.sendAll("a"), PUBLIC / 2 - 1);
-  assertEquals(readers.open, PUBLIC / 2);
+  assertEquals(readers.sendAll("a"), PUBLIC_BODIES / 2 - 1);
+  assertEquals(readers.open, PUBLIC_BODIES / 2);
   assertEquals((await reader.read()).value?.length, 9);
   await reader.cancel();
-  assertEquals(readers.open, PUBLIC / 2 - 1);
+  assertEquals(readers.open, PUBLIC_BODIES / 2 - 1);
 });

@@ -1,5 +1,5 @@
 /** How long reads of a seller may take, including during its own crowds. */
-import { ANSWERS } from "../../../src/http/admission/read_limiter.ts";
+import { ANSWERS_PER_OWNER } from "../../../src/http/admission/read_limiter.ts";
 import { IDLE_MS } from "../../../src/http/server/sending.ts";
 import { STOPPED_MS } from "../client.ts";
 import type { Scene } from "./actor.ts";
@@ -30,7 +30,7 @@ export function readMs(
   const stops = crowds.some(({ actor, kind }) =>
     actor !== who && kind === "stopped readers"
   );
-  const turns = Math.ceil(STOPPED * world.processes.length / ANSWERS);
+  const turns = Math.ceil(STOPPED * world.processes.length / ANSWERS_PER_OWNER);
   return (crowds.length > 0 ? BESIDE_CROWD_MS : READ_MS) +
     (stops ? Math.min(turns * IDLE_MS, STOPPED_MS) : 0);
 }
