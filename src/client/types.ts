@@ -156,7 +156,7 @@ export type SellerAttribute =
 export interface SentSale {
   /** only in answers; ignored in requests */
   state?: string;
-  /** below the product's price, in its currency */
+  /** lower than the product's price, in the same currency */
   price: string;
   /** a date (the sale begins at 00:00 UTC) or a time with its zone; if left out, the sale begins at once */
   from?: string | null;
@@ -399,7 +399,7 @@ export type ProductAttributes = {
 
 export interface Import {
   import_id: string;
-  /** the name given */
+  /** the name of the import */
   name?: string;
   /** `images`: all products are stored, and images are being downloaded */
   status:
@@ -417,7 +417,7 @@ export interface Import {
   progress: number;
   /** `total` counts all products of the document */
   products: ProductCounts;
-  /** of stored products */
+  /** images of stored products */
   images: ImageCounts;
   /** true: nothing is stored; the counts show what storing would do */
   dry_run?: boolean;
@@ -483,7 +483,7 @@ export interface ImportResult {
 
 export interface Sale {
   state: "planned" | "on" | "over";
-  /** below the product's price, in its currency */
+  /** lower than the product's price, in the same currency */
   price: string;
   from: string;
   until: string;
@@ -981,7 +981,7 @@ export type Delivery = {
 
 export interface TriggerMeaning {
   name: Trigger;
-  /** when the marketplace sends it */
+  /** when the marketplace sends the trigger */
   about: string;
   /** an example of the event's data */
   example: unknown;

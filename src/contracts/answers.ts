@@ -90,7 +90,7 @@ const IMAGE_COUNTS = named(
   one("failed", COUNT),
 );
 
-/** Optional, because the service did not record keys at first. */
+/** Optional: the service did not record the keys of its oldest records. */
 const SENDING_KEY = maybe(
   "key",
   named(
@@ -225,7 +225,7 @@ const TRANSACTION = named(
 const IMPORT = named(
   "import",
   one("import_id", UUID),
-  maybe("name", STRING, "the name given"),
+  maybe("name", STRING, "the name of the import"),
   one(
     "status",
     word(IMPORT_STATUSES),
@@ -243,7 +243,7 @@ const IMPORT = named(
     PRODUCT_COUNTS,
     "`total` counts all products of the document",
   ),
-  one("images", IMAGE_COUNTS, "of stored products"),
+  one("images", IMAGE_COUNTS, "images of stored products"),
   maybe(
     "dry_run",
     BOOLEAN,
@@ -341,7 +341,7 @@ const DRY_RUN = named(
 export const TRIGGER_ENTRY: Shape<XmlNode> = named(
   "trigger_meaning",
   one("name", word(TRIGGERS)),
-  one("about", STRING, "when the marketplace sends it"),
+  one("about", STRING, "when the marketplace sends the trigger"),
   one("example", ANY, "an example of the event's data"),
 ) as Shape<XmlNode>;
 
@@ -422,8 +422,8 @@ const CONTACT_CHANGE: Shape<XmlNode> = {
     deleted_at: { form: { kind: "time" }, about: "only for a deleted contact" },
   },
   content: [
-    // Optional, because in the schema the contacts in a seller's list have the
-    // same type, without these elements.
+    // Optional, because the schema has the same type for the contacts in a
+    // seller's own list, which lack these elements.
     maybe(
       "id",
       UUID,
@@ -633,7 +633,7 @@ const QUEUE = named(
   ),
 );
 
-const FAILING = named(
+const FAILING_WEBHOOK = named(
   "failing_webhook",
   one("seller", STRING),
   one("trigger", word(TRIGGERS)),
@@ -803,7 +803,7 @@ export const ANSWERS = {
   status: [
     one("backlog", BACKLOG),
     one("queues", elements(many("queue", QUEUE))),
-    one("failing_webhooks", elements(many("webhook", FAILING))),
+    one("failing_webhooks", elements(many("webhook", FAILING_WEBHOOK))),
     one("hours", elements(many("hour", HOUR))),
     one("disks", elements(many("disk", DISK))),
     PARTIAL,

@@ -183,7 +183,7 @@ const PRICE_FORM: TextForm = { kind: "decimal", ...PRICE_DIGITS };
 const SALE_PRICE = one(
   "price",
   text(PRICE_FORM),
-  "below the product's price, in its currency",
+  "lower than the product's price, in the same currency",
 );
 
 /** A sale in a request. An empty element ends the product's sale. */
@@ -377,8 +377,9 @@ export const SCOPE_LIST = elements(many("scope", word(SCOPES)));
 export const NETWORK_LIST = elements(many("network", STRING));
 
 /**
- * Documents that clients send, by root element, `bulk_attributes` as
- * `attributes`; and the body of a delivery.
+ * The documents that clients send, by root element, and the body of a delivery.
+ * `attributes` is the document of `bulk_attributes`, whose root element is
+ * `<products>`.
  */
 export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   delivered_event: DELIVERED_EVENT,

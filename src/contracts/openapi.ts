@@ -391,8 +391,7 @@ function successes(endpoint: Endpoint, components: Components): Json {
 
 /**
  * The schema of an answer. Several answers become one object with optional
- * members, because of an `anyOf` generators would take the first schema that
- * fits.
+ * members: with an `anyOf`, generators would take the first schema that fits.
  */
 function answerSchema(
   names: readonly AnswerName[],
@@ -515,7 +514,7 @@ const SIGNATURE_HEADERS: Readonly<Record<string, string>> = {
     "in Base64; separated by spaces",
 };
 
-/** The request body of an image upload, which may declare any image type. */
+/** The request body of an image upload; the service ignores its media type. */
 const IMAGE_BODY = {
   required: true,
   content: Object.fromEntries(
@@ -567,8 +566,8 @@ function sentContent(
 }
 
 /**
- * The keys that an endpoint accepts; a seller's key with any of the scopes that
- * allow the request.
+ * The keys that an endpoint accepts. A seller's key must have one of the scopes
+ * that allow the request.
  */
 function securityOf(
   { access, scope, method, isProbe }: Endpoint,

@@ -143,7 +143,7 @@ class Schema {
       return tag("element", attributes, about, this.#type(shape));
     }
     if (!this.#types.has(shape.type)) {
-      // Inserted first, because #type inserts the types of inner elements.
+      // Adds the key first, so that the types of inner elements come later.
       this.#types.set(shape.type, "");
       this.#types.set(shape.type, this.#type(shape));
     }
