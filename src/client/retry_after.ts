@@ -1,8 +1,8 @@
 /**
  * The delay of a `Retry-After` header in milliseconds from `now`: seconds or an
- * HTTP date (RFC 9110, 10.2.3); 0 if there is none or it cannot be parsed. This
- * is a copy of the service's function, because the package imports nothing of
- * the service.
+ * HTTP date (RFC 9110, 10.2.3); 0 without a header, and for an invalid one. The
+ * service has the same function, but this package imports nothing of the
+ * service.
  */
 export function delayIn(header: string | null, now: number): number {
   if (header === null) return 0;

@@ -21,7 +21,7 @@ export interface ListedKey {
   id: string;
   /** A name for the key; null if it has none. */
   label: string | null;
-  /** The first characters of the key; null if it is older than this column. */
+  /** The first characters of the key; null if they were not recorded. */
   prefix: string | null;
   createdAt: number;
   /** Unix milliseconds, to the minute; null if it was never used. */

@@ -260,7 +260,7 @@ function toMapping({ content, ...row }: MappingRow): NamedMapping {
   return { ...row, ...JSON.parse(content) as Mapping };
 }
 
-/** A seller's mappings by name, from the first name after `after`. */
+/** A seller's mappings whose names follow `after`, in the order of names. */
 export async function listMappings(
   sql: Sql,
   sellerNo: number,

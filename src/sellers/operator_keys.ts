@@ -138,7 +138,10 @@ export async function listOperatorKeys(
   }));
 }
 
-/** The operator of a key, even if it has expired; null for an unknown key. */
+/**
+ * The operator of a key, even if the key has expired or is revoked; null for an
+ * unknown key.
+ */
 export async function findOperatorByKey(
   sql: Sql,
   key: string,

@@ -229,7 +229,7 @@ Deno.test("a large document is compressed", async () => {
   assertEquals((await new Response(plain).text()).length > 100_000, true);
 });
 
-Deno.test("a call ends at its signal, even while it waits", async () => {
+Deno.test("a call ends when its signal fires, even while it waits", async () => {
   const leave = new AbortController();
   const client = createClient({
     key: "",
@@ -263,7 +263,7 @@ Deno.test("a broken stream is reopened until the upload is final", async () => {
   assertEquals([breaks, waits], [2, [500, 1_000]]);
 });
 
-Deno.test("a wait that is longer than timers can be does not end at once", async () => {
+Deno.test("a wait that is longer than the limit of timers does not end at once", async () => {
   for (const ms of [30 * 86_400_000, Infinity]) {
     const waiting = new AbortController();
     const first = await Promise.race([

@@ -72,7 +72,7 @@ async function sentBy(
   return sent[0];
 }
 
-Deno.test("a document is sent as JSON, or in the format it has", async () => {
+Deno.test("an object is sent as JSON, an encoded document as it is", async () => {
   const json = "application/json";
   const products = [{ sku: "A", brand: null, title: undefined }];
   const name = "acme";

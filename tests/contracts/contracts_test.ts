@@ -594,7 +594,7 @@ Deno.test("openapi.json has each failure once, and an example where it fits", ()
   assertEquals(new Set(texts).size, texts.length);
 });
 
-Deno.test("openapi.json names both forms of the documents to correct", async () => {
+Deno.test("openapi.json has both formats of the documents to correct", async () => {
   await using app = await boot();
   const { paths } = JSON.parse((await app.call("/openapi.json")).text);
   const documents = {

@@ -7,7 +7,7 @@ import { contract } from "../support/forms.ts";
 
 const PATH = "/seller_api/mappings";
 
-contract.test("mappings: one is kept, replaced, listed and deleted", async () => {
+contract.test("mappings: a mapping is stored, replaced, listed and deleted", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock } });
   const client = app.client();
@@ -49,7 +49,7 @@ contract.test("mappings: one is kept, replaced, listed and deleted", async () =>
   assertEquals((await app.call(`${PATH}/a`, { method: "DELETE" })).status, 404);
 });
 
-contract.test("mappings: their number and bytes are bounded", async () => {
+contract.test("mappings: the number of mappings and their bytes are limited", async () => {
   await using app = await boot();
   const put = (name: string, body = "<mapping><columns/><values/></mapping>") =>
     app.call(`${PATH}/${encodeURIComponent(name)}`, { method: "PUT", body });
@@ -77,7 +77,7 @@ contract.test("mappings: their number and bytes are bounded", async () => {
   assertEquals((await put("x".repeat(65))).status, 422);
 });
 
-bothEngines.test("mappings: of four new ones at once, only those within the limit are stored", async () => {
+bothEngines.test("mappings: of four sent at the same time, only those within the limit are stored", async () => {
   await using app = await boot();
   const client = app.client();
   const mapping = { columns: [], values: [] };

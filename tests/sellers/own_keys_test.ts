@@ -220,7 +220,7 @@ contract.test("keys: no key creates a key with more rights than its own", async 
   assertEquals([rotated.status, codeOf(rotated)], [403, "forbidden"]);
 });
 
-contract.test("keys: a rotated key stays valid for a day beside its successor", async () => {
+contract.test("keys: a rotated key and the new key are both valid for a day", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const former = await make(
@@ -259,7 +259,7 @@ contract.test("keys: a rotated key stays valid for a day beside its successor", 
   assertEquals([again.status, codeOf(again)], [409, "conflict"]);
 });
 
-contract.test("keys: a key with networks or an expiry rotates no key without", async () => {
+contract.test("keys: a key with networks or an expiry cannot rotate a key without them", async () => {
   await using app = await boot(OPERATOR);
   const first = await firstId(app);
   for (
@@ -314,7 +314,7 @@ contract.test("keys: the last key with the scope keys cannot be revoked", async 
   assertEquals(await statusOf(app, brief.key), 401);
 });
 
-contract.test("keys: of the last two keys that revoke each other, one stays", async () => {
+contract.test("keys: if the last two keys revoke each other, one of them stays valid", async () => {
   await using app = await boot(OPERATOR);
   const first = await firstId(app);
   const { id, key } = await make(app);
@@ -337,7 +337,7 @@ contract.test("keys: other sellers' keys are not found", async () => {
   }
 });
 
-contract.test("keys: their number per day is limited, and old ones are deleted", async () => {
+contract.test("keys: the number of keys per day is limited, and old keys are deleted", async () => {
   const clock = new TestClock();
   await using app = await boot({ ...OPERATOR, deps: { clock } });
   const { ids } = systemDeps("error");
@@ -438,7 +438,7 @@ contract.test("keys: repeated use of a revoked key replaces no other refusal", a
   assertEquals(kept, ["unauthorized 30", "record_invalid 1"]);
 });
 
-contract.test("keys: every key can read its account and rotate itself but no other", async () => {
+contract.test("keys: every key can read its account and rotate itself, but no other key", async () => {
   await using app = await boot(OPERATOR);
   const only = "<scopes><scope>webhooks</scope></scopes>";
   const own = await make(app, only);

@@ -37,7 +37,7 @@ function refusal(of: Pick<Refusal, "id" | "sellerNo" | "at">): Refusal {
   };
 }
 
-bothEngines.test("refusals: a read waits for those being written", async () => {
+bothEngines.test("refusals: a read waits for refusals that are being written", async () => {
   const db = openStore(makeDataDir());
   await using _ = { [Symbol.asyncDispose]: () => db.close() };
   const clock = new TestClock();
@@ -56,7 +56,7 @@ bothEngines.test("refusals: a read waits for those being written", async () => {
   assertEquals(found.map(({ message }) => message), ["It is not there."]);
 });
 
-Deno.test("refusals: one that failed to be written is written when it recurs", async () => {
+Deno.test("refusals: a refusal that could not be written is written when it recurs", async () => {
   const db = openStore(makeDataDir());
   await using _ = { [Symbol.asyncDispose]: () => db.close() };
   const clock = new TestClock();
@@ -85,7 +85,7 @@ Deno.test("refusals: one that failed to be written is written when it recurs", a
   assertEquals(found.map(({ times }) => times), [2]);
 });
 
-Deno.test("refusals: those kept for comparison do not keep their details", async () => {
+Deno.test("refusals: those remembered for comparison have no details", async () => {
   const db = { write: () => Promise.resolve() } as unknown as Db;
   const { clock, log } = systemDeps("error");
   const refusals = new RefusalLog(db, { clock, log });

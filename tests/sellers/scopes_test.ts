@@ -35,7 +35,7 @@ function scopeOf(path: string): NeededScope {
   return SCOPE_OF.find(([paths]) => paths.test(below))![1];
 }
 
-bothForms.test("each route for sellers says its scope", () => {
+bothForms.test("each route for sellers documents its scope", () => {
   assertEquals(
     FOR_SELLERS.map(({ method, path, scope }) => `${method} ${path} ${scope}`),
     FOR_SELLERS.map(({ method, path }) => `${method} ${path} ${scopeOf(path)}`),

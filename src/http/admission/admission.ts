@@ -88,8 +88,8 @@ export class Admission {
   }
 
   /**
-   * Counts further `requests` for a request that was allowed, at most as many as
-   * are left of a whole burst.
+   * Counts further `requests` for a request that was allowed. Both together are
+   * at most a whole burst.
    */
   charge(seller: KeyOwner, requests: number): RateLimitState | null {
     const rate = this.#rateOf(seller);

@@ -225,7 +225,7 @@ function bodyReader(
 
 /**
  * Inflates gzip as it arrives, a few chunks in each step. `gunzip` of node:zlib
- * would need the whole body first, and could limit only its size.
+ * would need the whole body first, and has no limit but `maxOutputLength`.
  */
 async function* inflateChunks(
   arriving: AsyncIterable<Uint8Array>,

@@ -9,7 +9,7 @@ import type { Holder, InUse } from "../../lib/holders.ts";
 import { dynamicThreshold, leastOf, ownerLimit } from "../../lib/limits.ts";
 import { type Permit, WaitList } from "../../lib/wait_list.ts";
 
-/** For an error while a limit is reached: work in progress ends soon. */
+/** Headers of an error at a limit. Work in progress ends soon, so retry soon. */
 export const RETRY_SOON = { headers: { "Retry-After": "1" } };
 
 export interface ConcurrencyLimitOptions {

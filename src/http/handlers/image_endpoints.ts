@@ -62,7 +62,7 @@ export const getImage = endpoint({
   return await imageAnswer(request, services.images, name, headers);
 });
 
-/** Reads exactly the bytes that are sent, with one request to the store. */
+/** Reads only the bytes that are sent, with one request to the image store. */
 async function imageAnswer(
   request: Request,
   store: ImageStore,

@@ -94,7 +94,7 @@ export const getDatabase = endpoint({
 
 const NO_STORE = { "Cache-Control": "no-store" };
 
-/** How long the count of the backlog may take; then it is left out. */
+/** If counting the backlog takes longer, the answer has no backlog. */
 const BACKLOG_MS = 1_000;
 
 /**

@@ -61,7 +61,7 @@ const PRELOADED = SCRIPTS["page.js"].matchAll(/(?:from|import)"\.(\/[^"]+)"/g)
   .map(([, path]) => `<link rel="modulepreload" href="/assets${path}">\n`);
 const HTML = html.replace("</head>", [...PRELOADED, "</head>"].join("    "))
   .replaceAll("/assets/", `/assets/${VERSION}/`);
-/** The page by its `<meta>` elements; a service always has the same. */
+/** The page by its `<meta>` elements, which are the same for all requests. */
 const PAGES = new Map<string, StaticText>();
 
 export const getPage = endpoint(null, (exchange) => {

@@ -186,7 +186,7 @@ function missingNode(skus: readonly string[]) {
   };
 }
 
-/** How many times their bytes short products take when they are decoded. */
+/** How many times the memory of their bytes decoded short products take. */
 const DECODED_COST = 10;
 /** The memory of 10,000 decoded products, counted in bytes of a body. */
 const MAX_DECODED_BYTES = 4 * 1_024 * 1_024;

@@ -49,7 +49,7 @@ import type { Exchange } from "../server/exchange.ts";
 import { endpoint, type Reply } from "../server/route.ts";
 import { WEBHOOK_EXAMPLE } from "../../contracts/examples.ts";
 
-/** How many attempts of a delivery the list shows, the latest. */
+/** How many of the latest attempts of a delivery the list shows. */
 const SHOWN_ATTEMPTS = 10;
 
 export const createWebhook = endpoint({
@@ -287,7 +287,7 @@ async function readDeliveries(
   return { entries, ...end };
 }
 
-/** A delivery of a disabled webhook waits until that is registered again. */
+/** If the webhook is disabled, the delivery waits until it is registered again. */
 export const replayDelivery = endpoint({
   operation: "replayDelivery",
   title: "Replay a delivery",

@@ -18,7 +18,7 @@ import { unreachableServers } from "../../database/sections.ts";
 export const ANSWER_LIMIT = 4 * 1_024 * 1_024;
 /** How many of these bytes are reserved for the elements around the list. */
 const FRAME_BYTES = 64 * 1_024;
-/** How many rows a page reads at most, however few match. */
+/** How many rows a page reads at most, even if few of them match. */
 export const SCAN_LIMIT = 5_000;
 /** About how many bytes one step reads and encodes. */
 export const STEP_BYTES = 128 * 1_024;

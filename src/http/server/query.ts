@@ -131,7 +131,7 @@ export class QueryReader {
   }
 
   /**
-   * The cursor; null for the first page. Scripts request that with an empty
+   * The cursor; null for the first page, which scripts may request with an empty
    * cursor.
    */
   cursor<T>({ parse }: Cursor<T>): T | null {

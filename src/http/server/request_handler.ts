@@ -224,9 +224,9 @@ export class RequestHandler {
   }
 
   /**
-   * Lets requests of other clients run between those of one client. A PUT is
-   * exempt, because it changes one value, and requests that arrive together
-   * share a commit, which costs more than the requests.
+   * Lets requests of other clients run between those of one client. A PUT
+   * changes one value and need not wait: PUT requests that arrive together share
+   * a commit, which costs more than the requests themselves.
    */
   #pace(exchange: Exchange, { method }: Route): Promise<void> | void {
     if (method === "PUT") return;

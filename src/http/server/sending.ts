@@ -124,8 +124,8 @@ export class BodySender {
 
   /**
    * Throws 429 if the owner's readers have left too many bytes unread. If all
-   * readers together have, disconnects idle ones, and throws 503 if there are
-   * still too many.
+   * readers together have left too many, disconnects idle readers, and throws
+   * 503 if there are still too many.
    */
   checkRoom(owner: string): void {
     if (this.#unread(owner) >= UNREAD_PER_OWNER) {
@@ -166,8 +166,8 @@ export class BodySender {
   }
 
   /**
-   * The body of an answer that is made while it is sent. Throws like
-   * `checkRoom`, and cancels the stream before.
+   * The body of an answer that is made while it is sent. Throws the errors of
+   * `checkRoom`, after it has cancelled the stream.
    */
   pace(
     { stream, memoryBytes, checksKey = false }: Streamed,
@@ -270,7 +270,7 @@ function trackPosition<T>(
 /** The next chunk of a body; null at its end. */
 type Source = () => Uint8Array | null | Promise<Uint8Array | null>;
 
-/** The chunks of these blocks; drops each block once it is sent. */
+/** Returns the chunks of these blocks, and drops each block once it is sent. */
 function chunksOf(blocks: EncodedBlocks): Source {
   const unsent = blocks.filter(({ length }) => length > 0).reverse();
   return () => {

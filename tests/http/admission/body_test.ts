@@ -74,7 +74,7 @@ Deno.test("a body is read as it was sent, however it is split", async () => {
   );
 });
 
-Deno.test("if two bodies do not fit, the first one is read", async () => {
+Deno.test("if there is no memory for two bodies, the first is read", async () => {
   let room = 300_000;
   const takeRoom = (bytes: number) => {
     if (bytes > room) throw new ServiceError("unavailable", "No room.");
@@ -133,7 +133,7 @@ for (
   });
 }
 
-Deno.test("gzip is inflated in turns of a few chunks", async () => {
+Deno.test("gzip is inflated in steps of a few chunks", async () => {
   const size = 4 * 1_024 * 1_024;
   let turns = 0;
   const blocks = await readBody(

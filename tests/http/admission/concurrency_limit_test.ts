@@ -26,7 +26,7 @@ function budgetOf(bytes: number) {
   return { quota, open };
 }
 
-Deno.test("a quota is never exceeded, leaves room for newcomers, names the limit reached, and ends whole", () => {
+Deno.test("a limit is never exceeded, leaves room for other sellers, is named in errors, and is free again at the end", () => {
   for (let seed = 0; seed < 500; seed++) {
     const random = new Random(seed);
     const total = 1 + random.below(100);
@@ -111,7 +111,7 @@ Deno.test("an owner has as much room as any number of greedy others", () => {
   }
 });
 
-Deno.test("in any order of takes and returns nothing is lost", () => {
+Deno.test("in any order of acquiring and releasing, no amount is lost", () => {
   const random = new Random(1);
   const { quota, open } = budgetOf(1_000);
   const shares = Array.from({ length: 50 }, (_, n) => open(`${n % 7}`));

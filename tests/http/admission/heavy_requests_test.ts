@@ -138,7 +138,7 @@ async function bootHeld() {
   };
 }
 
-Deno.test("an upload behind a slow one is answered, and its Idempotency-Key repeats the answer", async () => {
+Deno.test("an upload that waits for a slow one is answered, and its Idempotency-Key repeats the answer", async () => {
   await using held = await bootHeld();
   const [first, second] = await held.twoUploads();
   const early = await held.upload("second");
@@ -158,7 +158,7 @@ Deno.test("an upload behind a slow one is answered, and its Idempotency-Key repe
   );
 });
 
-Deno.test("uploads that wait for each other are answered during shutdown", async () => {
+Deno.test("an upload that waits for another upload is answered during shutdown", async () => {
   await using held = await bootHeld();
   const [first, second] = await held.twoUploads();
   const closed = held.app.app.close();

@@ -13,7 +13,7 @@ import { boot, product } from "../../support/app.ts";
 import { inTime, TestClock, until } from "../../support/clock.ts";
 import { gate } from "../../support/webhook_sink.ts";
 
-Deno.test("a few requests of an owner begin at once, and as many after each check for others", async () => {
+Deno.test("a few requests of an owner begin at once, and as many after each poll for other requests", async () => {
   let look = Promise.withResolvers<void>();
   const clock = new TestClock();
   const yieldToIo = () => look.promise;
@@ -44,7 +44,7 @@ Deno.test("a few requests of an owner begin at once, and as many after each chec
   assertEquals(pacer.inUse(), { waiting: 0 });
 });
 
-Deno.test("a series of slow requests of one owner lets others in, too", async () => {
+Deno.test("requests of other owners run between slow requests of one owner", async () => {
   const clock = new TestClock();
   let looks = 0;
   const yieldToIo = () => Promise.resolve(void looks++);

@@ -314,7 +314,7 @@ contract.test("recover refuses invalid requests", async () => {
   assertEquals(unknown.status, 404);
 });
 
-bothEngines.test("a reference with other data is refused, with equal data it is the first event", async () => {
+bothEngines.test("a repeated reference with other data is refused; with equal data it returns the first event", async () => {
   await using app = await boot({ config: CONFIG });
   const handIn = (reference: string, data: string, type = "text/xml") =>
     app.call("/operator_api/events", {
@@ -417,7 +417,7 @@ bothEngines.test("data sent in JSON is delivered in JSON unchanged", async () =>
   assertStringIncludes(text, xml.text);
 });
 
-bothEngines.test("a reference in JSON is repeated with equal values", async () => {
+bothEngines.test("a repeated reference in JSON is recognized by equal values", async () => {
   await using app = await boot({ config: CONFIG });
   const handIn = async (data: string) => {
     const { status, text } = await app.call("/operator_api/events", {

@@ -276,7 +276,7 @@ Deno.test("metrics: a process without the role api serves them on loopback", asy
   assert(parseMetrics(metrics).has('seller_in_progress{kind="image"}'));
 });
 
-Deno.test("metrics: while the image store is unreachable its role is not ready", async () => {
+Deno.test("metrics: while the image store is unreachable, the role images is not ready", async () => {
   await using store = new S3Server();
   await using host = new ImageHost();
   await using app = await boot({

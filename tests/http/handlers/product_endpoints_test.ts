@@ -126,7 +126,7 @@ contract.test("a product shows its times and the state of its images", async () 
   assertEquals(failed.attributes.href, undefined);
 });
 
-contract.test("products are the seller's own; an unknown one is 404", async () => {
+contract.test("a seller sees only its own products; an unknown product is 404", async () => {
   await using app = await boot();
   await app.upload(product("A"));
   const id = textAt((await app.call(`${PRODUCTS}/A`)).xml, "product/id");
@@ -168,7 +168,7 @@ contract.test("paging shows each product once while writes go on", async () => {
   assertEquals(new Set(seen).size, 120);
 });
 
-contract.test("a list holds 50 products unless limit says otherwise, 250 at most", async () => {
+contract.test("a page has 50 products unless limit says otherwise, and at most 250", async () => {
   await using app = await boot();
   const many = Array.from({ length: 250 }, (_, i) => product(`S-${i}`));
   await app.upload(many.join(""));
@@ -365,7 +365,7 @@ contract.test("a page examines a bounded number of rows and still misses none", 
   }
 });
 
-contract.test("deletions: the oldest first, by time and SKU, in pages, each deletion of an SKU", async () => {
+contract.test("deletions: listed oldest first, in pages, by time and SKU, with each deletion of a SKU", async () => {
   let now = Date.parse("2096-11-20T08:00:00Z");
   const { systemClock } = await import("../../../src/deps.ts");
   await using app = await boot({

@@ -58,7 +58,7 @@ async function insert(
 const own = (app: TestApp, key = app.key) =>
   app.call("/seller_api/refusals?limit=250", { key });
 
-contract.test("refusals: a seller sees its own with their details, an operator all", async () => {
+contract.test("refusals: a seller sees its own with details, an operator sees those of all sellers", async () => {
   await using app = await boot(OPERATOR);
   const other = await app.addSeller("other");
   await app.call("/seller_api/none", { key: other });
@@ -147,7 +147,7 @@ contract.test("refusals: no code takes more than half of the stored refusals", a
   assertEquals(count, 501);
 });
 
-contract.test("refusals: those of dry runs are marked as such", async () => {
+contract.test("refusals: a refused dry run is marked as a dry run", async () => {
   await using app = await boot();
   const body = `<products>${product("A", "<colour>red</colour>")}</products>`;
   const post = { method: "POST", body };
@@ -226,7 +226,7 @@ contract.test("refusals: a thousand are stored with few details, in one write a 
   assertLess(stored!.bytes, 32 * 1_024);
 });
 
-contract.test("refusals: they are bounded in bytes and deleted after a month", async () => {
+contract.test("refusals: their bytes are limited, and they are deleted after a month", async () => {
   const clock = new TestClock();
   await using app = await boot({ deps: { clock }, app: { maintain: false } });
   const details = [{ code: "required", message: "x".repeat(30_000) }];

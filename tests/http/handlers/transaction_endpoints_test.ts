@@ -85,7 +85,7 @@ contract.test("a transaction goes from processing to completed; counters add up"
   assertEquals(after.source.includes("<image>"), false);
 });
 
-contract.test("a failed image makes it completed_with_errors and says why", async () => {
+contract.test("a failed image makes the upload completed_with_errors, and has the reason", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using app = await bootWithImages();
@@ -160,7 +160,7 @@ contract.test("the stream of a final transaction has only its final event", asyn
   assertEquals([missing.status, codeOf(missing)], [404, "not_found"]);
 });
 
-contract.test("an update without <images> requests no image, one with <images> all of them", async () => {
+contract.test("an update without <images> requests no image; an update with <images> requests all images", async () => {
   await using host = new Images();
   host.gate.resolve();
   await using app = await bootWithImages();

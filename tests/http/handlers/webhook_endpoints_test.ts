@@ -70,7 +70,7 @@ contract.test("a webhook is created, listed and deleted", async () => {
   assertEquals([again.status, codeOf(again)], [404, "not_found"]);
 });
 
-contract.test("posting a trigger again replaces its URL", async () => {
+contract.test("registering a webhook again replaces its URL", async () => {
   await using app = await boot();
   await post(app, "order_created", "http://127.0.0.1:9000/old");
   await post(app, "order_created", "http://127.0.0.1:9000/new");
@@ -126,7 +126,7 @@ bothForms.test("a webhook with the format json receives JSON, signed as sent", a
   assertEquals((await listed(app))[0].length, 3);
 });
 
-contract.test("no seller sees or deletes another one's webhooks", async () => {
+contract.test("no seller sees or deletes another seller's webhooks", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await post(app, "order_created", "http://127.0.0.1:9000/mine");
@@ -285,7 +285,7 @@ contract.test("a seller sees the recent deliveries of a webhook, in pages", asyn
   assertEquals((await app.call(path, { key: other })).status, 404);
 });
 
-contract.test("a disabled webhook is listed as disabled until it is posted again", async () => {
+contract.test("a disabled webhook is listed as disabled until it is registered again", async () => {
   await using sink = new WebhookSink(() => new Response(null, { status: 410 }));
   await using app = await boot({
     config: { roles: ["api", "webhooks"], operatorKey: OPERATOR },

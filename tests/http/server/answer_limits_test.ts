@@ -71,7 +71,7 @@ function matches(pages: readonly string[], pattern: RegExp): string[] {
   );
 }
 
-bothEngines.test("a list of long products has a shorter page and continues where it ended", async () => {
+bothEngines.test("a page of long products is shorter, and the next page continues after it", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   await uploadLarge(app, 30);
   await app.upload(product("SMALL"));
@@ -253,13 +253,13 @@ async function standsAlone(
   await own!;
 }
 
-bothEngines.test("only the seller whose clients do not read waits for them", async () => {
+bothEngines.test("a seller whose clients do not read delays only itself", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
   await standsAlone(app, `${PRODUCTS}?limit=250`, app.key, other);
 });
 
-bothEngines.test("only the operator whose clients do not read waits for them", async () => {
+bothEngines.test("an operator whose clients do not read delays only itself", async () => {
   await using app = await boot({ config: { operatorKey: "op" } });
   const { db } = app.app;
   const other = await addOperatorKey({ db, deps: systemDeps("error") }, {
@@ -270,7 +270,7 @@ bothEngines.test("only the operator whose clients do not read waits for them", a
   await standsAlone(app, "/operator_api/products?limit=250", "op", other);
 });
 
-Deno.test("a short read does not wait for the long ones of others", async () => {
+Deno.test("a short read does not wait for long reads of other owners", async () => {
   const quota = new ReadLimiter(systemDeps("error"), new Holders());
   const never = new AbortController();
   const begin = async (owner: string) => {

@@ -23,7 +23,7 @@ Deno.test("a cursor is read as it was written", () => {
   assertEquals(number3.parse("0"), 0);
 });
 
-Deno.test("a text that no list has written is no cursor", () => {
+Deno.test("a text that no list has returned is refused as a cursor", () => {
   const texts = [
     "",
     "7",

@@ -184,7 +184,7 @@ bothForms.test("fields named as in other systems and prices as people write them
   assertStringIncludes(told(stock), "It is called quantity.");
 });
 
-bothForms.test("a misspelt element is one mistake, not also a missing one", async () => {
+bothForms.test("a misspelt element is reported once, and not also as missing", async () => {
   await using app = await boot();
   const unknown = (sent: string, rest: string) =>
     `422 1: The element <${sent}> is not known here; ${rest}`;
@@ -246,7 +246,7 @@ Deno.test("the message for an unknown SKU says so, in XML and in JSON", async ()
   );
 });
 
-bothForms.test("the 404 for a misspelt path suggests the right one", async () => {
+bothForms.test("the 404 for a misspelt path suggests the right path", async () => {
   await using app = await boot();
   const paths: [string, string | null][] = [
     ["/seller_apibulk_products", BULK],

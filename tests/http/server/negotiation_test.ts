@@ -35,7 +35,7 @@ Deno.test("the answer is JSON only if JSON is preferred to XML", () => {
   assertEquals(prefersJson(new Headers()), false);
 });
 
-Deno.test("if Accept prefers neither form, the answer has the form of the body", () => {
+Deno.test("if Accept prefers neither format, the answer has the format of the body", () => {
   const sent = (type: string, accept?: string) =>
     prefersJson(
       new Headers({
@@ -60,7 +60,7 @@ Deno.test("if Accept prefers neither form, the answer has the form of the body",
   }
 });
 
-Deno.test("a JSON body is answered in JSON though Accept is */*", async () => {
+Deno.test("a JSON body is answered in JSON if Accept is */*", async () => {
   await using app = await boot();
   const post = async (body: string) => {
     const { headers, text } = await app.call("/seller_api/bulk_products", {
@@ -140,7 +140,7 @@ Deno.test("a product in JSON has units, lists, numbers and times", async () => {
   ]);
 });
 
-Deno.test("a final status is cached in each form", async () => {
+Deno.test("a final status is cached in each format", async () => {
   await using app = await boot();
   const uploaded = await app.upload(product("A"));
   const id = uploaded.xml.children[0].text;

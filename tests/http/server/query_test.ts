@@ -46,7 +46,7 @@ bothForms.test("an unknown query parameter is 400, and names the nearest known o
   assertStringIncludes(stored.text, "<title>Title of A</title>");
 });
 
-bothForms.test("a parameter given twice with two values is 400", async () => {
+bothForms.test("a parameter with two different values is 400", async () => {
   await using app = await boot();
   const once = await app.upload(
     product("A"),

@@ -83,7 +83,7 @@ Deno.test("HEAD answers like GET, without the body", async () => {
   );
 });
 
-bothForms.test("every answer has our request id, and the log also has the client's", async () => {
+bothForms.test("every answer has the service's request id, and the log also has the client's id", async () => {
   await using app = await boot();
   const answer = await app.call("/seller_api/nowhere", {
     headers: {

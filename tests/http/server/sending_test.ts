@@ -90,7 +90,7 @@ Deno.test("a body that is read arrives whole and releases its resources", async 
   assertEquals(bench.sender.send([short], bench.reader("a")), short);
 });
 
-Deno.test("whether a body is watched depends on its bytes, not on its characters", () => {
+Deno.test("whether a body is monitored depends on its bytes, not on its characters", () => {
   assertEquals(isSmallText("a".repeat(48 * 1_024)), true);
   assertEquals(isSmallText("a".repeat(48 * 1_024 + 1)), false);
   assertEquals(isSmallText("ж".repeat(24 * 1_024)), true);
@@ -196,7 +196,7 @@ Deno.test("a stream whose reader pauses too long ends with an error, not as comp
   assertEquals([bench.ended, bench.clock.waiting], [1, 0]);
 });
 
-Deno.test("a stream with a slow source is not cut off to make room", async () => {
+Deno.test("a stream with a slow source is not disconnected to make room", async () => {
   const bench = new Bench();
   const stream = new ReadableStream<Uint8Array>({}, { highWaterMark: 0 });
   const body = bench.sender.pace(
@@ -213,7 +213,7 @@ Deno.test("a stream with a slow source is not cut off to make room", async () =>
   assertEquals(ended, "waits");
 });
 
-Deno.test("a body is cut off within a second after its key is revoked", async () => {
+Deno.test("an answer is aborted within a second after its key is revoked", async () => {
   const bench = new Bench();
   const bodies = [bench.send(1, "a"), bench.stream("a", 1)];
   for (const body of bodies) {
