@@ -10,9 +10,10 @@
  * - `protocol`: the answer is not HTTP/1.1, or in a form that is not accepted
  * - `too_large`: the body is larger than `maxBytes`
  * - `aborted`: the caller's signal, or `Outbound.close()`
- * was never contacted
- * - `stalled`: its time ended or its connection broke, but this process stood
- *   still or hardly listened meanwhile
+ * - `queued`: it waited too long for other requests of this service; the host
+ *   was never contacted
+ * - `stalled`: its time ended or its connection broke, but this process
+ *   stalled or hardly read its events meanwhile
  * - `exhausted`: this machine has no descriptor or memory for a connection
  */
 export type OutboundErrorKind =

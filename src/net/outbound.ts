@@ -66,7 +66,6 @@ export interface OutboundOptions extends Partial<Network> {
   /** The most requests in flight, shared by `timeSharePolicy`. */
   total?: number;
   /**
-  /**
    * How many requests a prompt owner may have in flight beyond its share, while
    * none of its requests waits; none by default.
    */

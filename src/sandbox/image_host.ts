@@ -10,7 +10,7 @@ const PIECE_BYTES = 65_536;
  * Answers `/images/KIND/NAME`, where a KIND is
  * - `good`: at once, with an ETag
  * - `missing`: 404
- * -
+ * - `redirect`: 302 to the image of the kind `good`
  * - `vanishing`: a HEAD is answered 200, the download 404
  * - `slow`: the download takes three seconds
  * - `flaky`: the first download of a NAME is answered 503
