@@ -89,7 +89,7 @@ export class Snapshot {
     return EVERY_MS;
   }
 
-  /** Separate reads, so that others can run in between. */
+  /** Reads in separate transactions, so that other reads can run in between. */
   async #takeDatabase(): Promise<void> {
     const { db, deps, metrics } = this.#services;
     const now = deps.clock.now();

@@ -60,7 +60,7 @@ import { contactNamesIn, namesContact, resolveContacts } from "./contact.ts";
 import { findContacts } from "./contact_rows.ts";
 import { SYNTAX } from "./document_syntax.ts";
 import { priceJumpProblem } from "./price_jump.ts";
-import { isUnderReview, mayConcern } from "./review.ts";
+import { isUnderReview, mayChangeReview } from "./review.ts";
 import { findPolicy, reviewChanges } from "./review_rows.ts";
 
 export interface AttributeUpdate {
@@ -162,7 +162,7 @@ async function writeUpdate(
       const value = fields[field];
       await refuseByRules(tx, services, { field, value, wholeProduct });
     }
-    const review = mayConcern(field, current)
+    const review = mayChangeReview(field, current)
       ? await policyAndWhole(tx, seller, wholeProduct)
       : null;
     const product = { ...fields, id: current.id };

@@ -82,8 +82,8 @@ export async function findMissingProducts(
     }
     if (rows.length < READ_AT_ONCE) return found;
     from = rows[rows.length - 1].id;
-    const rest = PAUSE_FACTOR * (clock.monotonic() - begun);
-    if (rest > 0) await pause(clock, rest);
+    const pauseMs = PAUSE_FACTOR * (clock.monotonic() - begun);
+    if (pauseMs > 0) await pause(clock, pauseMs);
   }
 }
 

@@ -252,11 +252,11 @@ export function resolveContacts(
   for (const field of CONTACT_FIELDS) {
     const name = patch[field] ?? null;
     if (name === null) continue;
-    const known = contacts.find(name);
-    const kept = current?.[field] ?? null;
-    if (known !== null) resolved[field] = storedContact(known);
-    else if (kept !== null && contactIn(kept).name === name) {
-      resolved[field] = kept;
+    const contact = contacts.find(name);
+    const currentContact = current?.[field] ?? null;
+    if (contact !== null) resolved[field] = storedContact(contact);
+    else if (currentContact !== null && contactIn(currentContact).name === name) {
+      resolved[field] = currentContact;
     } else {
       delete resolved[field];
       // bounded: two fields

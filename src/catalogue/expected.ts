@@ -40,11 +40,11 @@ export function expectationProblem(
     );
   }
   const column = SCALAR_RULES[field].unit?.column;
-  const present = column === undefined ? null : current[column];
-  const isOfUnit = unit === null || unit === present;
-  const is = asSent(field, current[field]);
-  if (is === value && isOfUnit) return null;
-  const shown = [is ?? "empty", present].filter((part) => part).join(" ");
+  const currentUnit = column === undefined ? null : current[column];
+  const hasUnit = unit === null || unit === currentUnit;
+  const currentValue = asSent(field, current[field]);
+  if (currentValue === value && hasUnit) return null;
+  const shown = [currentValue ?? "empty", currentUnit].filter((part) => part).join(" ");
   return problemOfField(field, `is ${shown} now`);
 }
 

@@ -65,9 +65,9 @@ export const NO_FILTER: ProductFilter = {
 };
 
 /**
- * The most products whose GTINs one read compares, in two milliseconds. GTINs
- * have no index: each product of an upload would change a different page of the
- * index, which took a sixth of the upload's time.
+ * The most products whose GTINs one read compares, which takes two
+ * milliseconds. GTINs have no index: each product of an upload would change a
+ * different page of the index, which took a sixth of the upload's time.
  */
 export const GTIN_ROWS = 5_000;
 
@@ -176,8 +176,8 @@ function within(
   { column, descending }: IndexOrder,
   { after, end }: Span,
 ): Conditions {
-  const [behind, upTo] = descending ? ["<", ">="] : [">", "<="];
-  return { [`${column} ${behind} ?`]: after, [`${column} ${upTo} ?`]: end };
+  const [beyond, upTo] = descending ? ["<", ">="] : [">", "<="];
+  return { [`${column} ${beyond} ?`]: after, [`${column} ${upTo} ?`]: end };
 }
 
 /** Columns that order a list without an index. */
@@ -223,7 +223,7 @@ export async function passingRows(
   return passing.slice(0, limit);
 }
 
-/** Columns of a product that its filter or order needs. */
+/** The columns of a product that a filter or an order needs. */
 export type NamedRow = Pick<ProductRow, "id" | "sku" | "images" | RankedColumn>;
 
 /** The condition of products that have an image in this state. */

@@ -12,7 +12,7 @@ import type { TransactionKey } from "./transaction.ts";
 /** Every record counts as at least this many bytes. */
 const LEAST_KEPT_BYTES = 4 * 1_024;
 
-const OF = ["seller_no", "transaction_id"];
+const KEY_COLUMNS = ["seller_no", "transaction_id"];
 
 /**
  * Stores the products that an upload refused. Deletes the seller's oldest
@@ -38,12 +38,12 @@ export async function insertRefusedProducts(
     1,
   );
   await tx.runMany(
-    insertInto("refused_products", [...OF, "product", "details", "more"]),
+    insertInto("refused_products", [...KEY_COLUMNS, "product", "details", "more"]),
     rows,
     1,
   );
   await tx.runMany(
-    insertInto("refused_pieces", [...OF, "piece", "bytes"]),
+    insertInto("refused_pieces", [...KEY_COLUMNS, "piece", "bytes"]),
     blocks.map((block, piece) => [sellerNo, transactionId, piece, block]),
     1,
   );

@@ -139,7 +139,7 @@ export function reviewAfter(
   switch (review?.state) {
     case "pending":
       if (!isCorrected(before, after, review)) return null;
-      return changedBack(review, after, now) ??
+      return revertedReview(review, after, now) ??
         { ...review, changedAt: changedAfter(review, now) };
     case "rejected":
       return isCorrected(before, after, review)
@@ -165,15 +165,15 @@ export function reviewAfter(
  * The former state, if the fields equal the former ones; null if the product
  * stays pending.
  */
-function changedBack(
+function revertedReview(
   review: Review,
   after: ProductFields,
   now: number,
 ): Review | typeof NO_STATE | null {
   const { former, formerState } = review;
-  const isBack = formerState !== undefined && former !== null &&
+  const isReverted = formerState !== undefined && former !== null &&
     !differs(REVIEWED_FIELDS, former, after);
-  if (!isBack) return null;
+  if (!isReverted) return null;
   if (formerState === NO_STATE) return NO_STATE;
   return { ...pendingReview(review, now), state: formerState };
 }
@@ -184,7 +184,7 @@ export function isUnderReview(attribute: string): boolean {
 }
 
 /** Whether a change of this field alone may change the review of a product. */
-export function mayConcern(
+export function mayChangeReview(
   field: keyof ProductFields,
   columns: ReviewColumns,
 ): boolean {
@@ -268,7 +268,7 @@ export function changedFields(
 ): (keyof ReviewedFields)[] {
   if (former === null) return [];
   return REVIEWED_FIELDS.filter((field) =>
-    isOther(former[field], product[field])
+    valuesDiffer(former[field], product[field])
   );
 }
 
@@ -277,11 +277,11 @@ function differs<F extends keyof ProductFields>(
   one: Pick<ProductFields, F>,
   other: Pick<ProductFields, F>,
 ): boolean {
-  return fields.some((field) => isOther(one[field], other[field]));
+  return fields.some((field) => valuesDiffer(one[field], other[field]));
 }
 
 /** Whether two values of a field differ; lists are compared entry by entry. */
-function isOther(one: unknown, other: unknown): boolean {
+function valuesDiffer(one: unknown, other: unknown): boolean {
   if (one === other) return false;
   return typeof one !== "object" || one === null ||
     JSON.stringify(one) !== JSON.stringify(other);

@@ -130,10 +130,10 @@ export function productsNamedIn(
 ) {
   const fields = attributesOnly ? fieldsInRows(rows) : null;
   if (missing.length > 0) fields?.add("quantity");
-  const meetsRules = fields === null || [...fields].some(isCheckedByRules);
+  const needsRules = fields === null || [...fields].some(isCheckedByRules);
   return {
     contacts: [...new Set(rows.flatMap(({ patch }) => contactNamesIn(patch)))],
-    categories: meetsRules
+    categories: needsRules
       ? rows.flatMap(({ patch }) => patch.categories ?? [])
       : undefined,
     groups: fields && groupsOf(fields),

@@ -16,7 +16,7 @@ const PAUSE_MS = 200;
  * How many characters of an answer are read: enough to recognise this service
  * and its failed checks.
  */
-const BEGINNING = 4_096;
+const READ_CHARACTERS = 4_096;
 
 export const healthCommand: Command = {
   name: "health",
@@ -131,7 +131,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   let text = "";
   for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += part;
-    if (text.length > BEGINNING) break;
+    if (text.length > READ_CHARACTERS) break;
   }
   return text;
 }

@@ -105,7 +105,10 @@ async function serveSandbox(
 const open: typeof openApp = async (...args) =>
   await (await import("../app.ts")).openApp(...args);
 
-/** A signal asks for the end; a second one, or an uncaught error, forces it. */
+/**
+ * The first signal requests the end of the service; a second signal, or an
+ * uncaught error, ends the process at once.
+ */
 function serviceEnd({ clock, log }: Deps): ServiceEnd {
   const requested = Promise.withResolvers<void>();
   const failed = Promise.withResolvers<never>();

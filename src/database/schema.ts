@@ -94,7 +94,8 @@ export const TABLES = {
       seller_no: "integer",
       // the highest number that an event has
       last_event_no: "integer DEFAULT 0",
-      // 1: `sellers` has the status removed; a lock of this row orders both
+      // 1: `sellers` has the status removed; a lock of this row orders changes
+      // of both rows
       removed: "integer DEFAULT 0",
       // the time of the last mail
       mailed_at: "integer DEFAULT 0",
@@ -394,8 +395,8 @@ export const TABLES = {
       url_key: "text",
       state: "text",
       ...QUEUE,
-      // all finished attempts; those beyond after_attempt count for the
-      // schedule
+      // all finished attempts; only attempts after number `after_attempt` count
+      // for the retry schedule
       attempts: "integer",
       after_attempt: "integer DEFAULT 0",
       crashes: "integer",

@@ -20,7 +20,7 @@ export function headingId(text: string): string {
  * The address of a link when the chapter is served: chapters link to files in
  * their folder; below `/docs`, links have no `.md`.
  */
-function served(href: string): string {
+function servedHref(href: string): string {
   return href.replace(/^([\w-]+)\.md(?=#|$)/, "/docs/$1")
     .replace(/^files\//, "/docs/files/");
 }
@@ -32,7 +32,7 @@ class ChapterRenderer extends Renderer {
   }
 
   override link(token: Tokens.Link): string {
-    const href = served(token.href);
+    const href = servedHref(token.href);
     return /^(https:\/\/|\/|#)/.test(href)
       ? super.link({ ...token, href })
       : this.parser.parseInline(token.tokens);

@@ -1,4 +1,7 @@
-/** Renders the pages of the handbook: plain HTML, but for the search. */
+/**
+ * Renders the pages of the handbook as plain HTML; only the search needs a
+ * script.
+ */
 import { type Chapter, CHAPTER_GROUPS, CHAPTERS } from "./chapters.ts";
 import { headingsOf, render } from "./markdown.ts";
 import { escaped } from "../lib/markup.ts";

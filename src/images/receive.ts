@@ -1,6 +1,7 @@
 /**
  * Receives an image that a seller uploads. The image worker checks and stores
- * the image like a download; the image's row is written before and after.
+ * the image like a download. The row of the image is written before and after
+ * the file is stored.
  */
 import { ServiceError } from "../lib/errors.ts";
 import { splitIntoPieces } from "../lib/pieces.ts";
@@ -17,8 +18,8 @@ import {
 } from "./uploaded_images.ts";
 
 /**
- * The bytes that are sent to the worker at a time: many, because each answer of
- * the worker takes long on a busy machine.
+ * The bytes that are sent to the worker at a time. The number is large, because
+ * each answer of the worker takes long on a busy machine.
  */
 const PIECE = 256 * 1024;
 

@@ -19,18 +19,18 @@ import type { PlacedProduct } from "./spool.ts";
 const COLUMNS = `part, first_product, products, line, start_at, end_at,
   transaction_id, undoes`;
 
-const OF = ["seller_no", "import_id"];
+const KEY_COLUMNS = ["seller_no", "import_id"];
 const PARTS = insertInto("import_parts", [
-  ...[...OF, "part", "first_product", "products", "line"],
+  ...[...KEY_COLUMNS, "part", "first_product", "products", "line"],
   ...["start_at", "end_at", "undoes"],
 ]);
 const KEYS = insertInto(
   "import_keys",
-  [...OF, "key", "product", "line"],
+  [...KEY_COLUMNS, "key", "product", "line"],
   "ON CONFLICT DO NOTHING",
 );
 const PROBLEMS = insertInto("import_problems", [
-  ...[...OF, "product", "refused", "sku"],
+  ...[...KEY_COLUMNS, "product", "refused", "sku"],
   ...["start_at", "end_at", "details", "more"],
 ]);
 
@@ -156,7 +156,8 @@ export async function findChecked(
 }
 
 /**
- * Records the transaction that stored a part; from now on, its results count.
+ * Records the transaction that stored a part. The results of the transaction
+ * then replace those of the check.
  */
 export async function setStored(
   tx: Tx,

@@ -34,7 +34,7 @@ import { DocumentSurvey } from "./survey.ts";
 
 /** Pieces in one write. */
 const PIECES_AT_ONCE = 4;
-/** The options of the writes of pieces. */
+/** The options of writes that insert or delete pieces. */
 const HEAVY = { heavy: true };
 
 export interface ReceivedImport {
@@ -124,7 +124,9 @@ class Receiving {
     return await this.#finish();
   }
 
-  /** Surveys one window of the document when the seller may run. */
+  /**
+   * Surveys one window of the document, as a step of heavy work of the seller.
+   */
   async #readWindow(): Promise<boolean> {
     const runStep = heavySteps(
       this.#services.heavy,

@@ -100,8 +100,8 @@ async function beginUndo(
   await requireActive(tx, seller);
   const since = undoableSince(deps.clock.now(), config.undoDays);
   const undoneKey = { sellerNo: seller.no, importId: row.id };
-  const { parts, areKept } = await partsToUndo(tx, undoneKey, since);
-  if (!areKept) {
+  const { parts, areUndoable } = await partsToUndo(tx, undoneKey, since);
+  if (!areUndoable) {
     throw tooOldToUndo(config.undoDays, row.created_at > since, "import_id");
   }
   if (parts.length === 0) {
@@ -161,7 +161,7 @@ async function partsToUndo(
   sql: Sql,
   { sellerNo, importId }: ImportKey,
   since: number,
-): Promise<{ parts: NewPart[]; areKept: boolean }> {
+): Promise<{ parts: NewPart[]; areUndoable: boolean }> {
   const found = await sql.all<{ id: string; products: number; kept: number }>(
     `SELECT transactions.id,
        products_created + products_updated + products_deleted AS products,
@@ -193,7 +193,7 @@ async function partsToUndo(
     first += products;
     return row;
   });
-  return { parts, areKept: rows.every(({ kept }) => kept === 1) };
+  return { parts, areUndoable: rows.every(({ kept }) => kept === 1) };
 }
 
 export async function checkUndo(services: Services, job: Job): Promise<void> {
@@ -203,12 +203,12 @@ export async function checkUndo(services: Services, job: Job): Promise<void> {
   const runStep = heavySteps(services.heavy, seller);
   const plan = await tryUndo(services, undone, runStep);
   const { conflicts, beyondQuota } = plan;
-  const keeps = row.keep_changed === 1;
-  const left = keeps ? [] : refusedConflicts(plan);
-  const refused = problemsOfUndo(part, plan, [...left, ...beyondQuota], 1);
+  const keepsChanged = row.keep_changed === 1;
+  const refusing = keepsChanged ? [] : refusedConflicts(plan);
+  const refused = problemsOfUndo(part, plan, [...refusing, ...beyondQuota], 1);
   // With `keep_changed`, a conflict refuses nothing, but a dry run lists the
   // fields that the undo would leave unchanged.
-  const isListed = keeps && row.dry_run === 1 && refused.length === 0;
+  const isListed = keepsChanged && row.dry_run === 1 && refused.length === 0;
   const kept = isListed ? problemsOfUndo(part, plan, conflicts, 0) : [];
   const numbers = new Set(refused.map(({ product }) => product));
   const others = plan.products.filter((_, index) =>

@@ -34,7 +34,7 @@ const DEAD_LEASE_CHECK_MS = 5_000;
 const GAP_MS = LEASE_MS - RENEW_MS;
 /** Renewing and ending leases does not wait for the seller's own writes. */
 export const LEASE_WRITE: WriteOptions = { queue: "leases" };
-/** Pause before a write that the database refused is made again. */
+/** The pause before a refused write is repeated. */
 const REPEAT_MS = 1_000;
 
 export interface HeldLeasesOptions {

@@ -239,7 +239,7 @@ export abstract class LeasedRole<T extends Leased = Leased>
    * Releases all leases, so that another process can continue at once. `record`
    * stores the known outcomes of a seller's rows, in the same write.
    */
-  protected async giveBack(
+  protected async releaseAll(
     record: (tx: Tx, sellerNo: number, rows: readonly T[]) => Promise<unknown> =
       () => Promise.resolve(),
   ): Promise<void> {

@@ -29,8 +29,8 @@ export class Signal {
   }
 
   /**
-   * The number of notifications so far: read it, look at the rows, then wait
-   * `since` it.
+   * The number of notifications so far. Read this number, then the rows, then
+   * wait with the number as `since`.
    */
   get count(): number {
     return this.#count;

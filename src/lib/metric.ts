@@ -25,7 +25,7 @@ export interface Metric {
   samples(): Sample[];
 }
 
-/** A counter for each combination of labels. */
+/** A cell, such as a counter, for each combination of label values. */
 class Cells<T> {
   readonly #names: readonly string[];
   readonly #make: () => T;
@@ -47,8 +47,8 @@ class Cells<T> {
       map = next as Map<LabelValue, unknown>;
     }
     const last = values.length === 0 ? "" : values[values.length - 1];
-    const known = map.get(last);
-    if (known !== undefined) return known as T;
+    const existing = map.get(last);
+    if (existing !== undefined) return existing as T;
     const cell = this.#make();
     map.set(last, cell);
     const labels = Object.fromEntries(

@@ -75,10 +75,10 @@ export function parseHostName(text: string): string {
 
 export function parseNetwork(text: string): string {
   const parsed = parseCidr(text);
-  const whole = parsed && wholeRange(parsed);
-  if (whole !== null) {
+  const network = parsed && wholeRange(parsed);
+  if (network !== null) {
     throw new SettingError(
-      `${quoted(text)} names an address in a network; write ${whole}.`,
+      `${quoted(text)} names an address in a network; write ${network}.`,
     );
   }
   if (parsed !== null) return text;
@@ -131,10 +131,10 @@ function isPercentEncoded(text: string): boolean {
 
 function checkParameters(parameters: URLSearchParams): void {
   const names = [...parameters.keys()];
-  const known = names.every((name) => URL_PARAMETERS.includes(name)) &&
+  const areKnown = names.every((name) => URL_PARAMETERS.includes(name)) &&
     new Set(names).size === names.length;
   const mode = parameters.get("sslmode") ?? "disable";
-  if (!known || !SSL_MODES.includes(mode)) {
+  if (!areKnown || !SSL_MODES.includes(mode)) {
     throw new SettingError(
       `after the "?" only sslmode (${SSL_MODES.join(", ")}), sslrootcert ` +
         "(a file of certificates), target_session_attrs and " +
@@ -220,9 +220,9 @@ export function parseS3Place(
 export function parseEndpoint(text: string): string | null {
   if (text === "") return null;
   const url = URL.parse(text);
-  const plain = url !== null && /^https?:$/.test(url.protocol) &&
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) &&
     url.username + url.password + url.search + url.hash === "";
-  if (plain) return withoutTrailing(url.href, "/");
+  if (isPlain) return withoutTrailing(url.href, "/");
   throw new SettingError(
     "it is not an http or https URL without user, query and fragment.",
   );

@@ -23,7 +23,7 @@ export const dialTcp: Dial = async (address, port, signal) => {
   return conn;
 };
 
-const TRIED_AT_MOST = 4;
+const MOST_ADDRESSES = 4;
 const HEAD_START_MS = 250;
 
 /**
@@ -43,7 +43,7 @@ export function dialFirst(
     const [address] = addresses;
     return dial(address, port, signal).then((conn) => ({ conn, address }));
   }
-  const candidates = addresses.slice(0, TRIED_AT_MOST);
+  const candidates = addresses.slice(0, MOST_ADDRESSES);
   const losers = new AbortController();
   const attempt = AbortSignal.any([signal, losers.signal]);
   let open = 0;
@@ -135,7 +135,7 @@ async function startTls(
 }
 
 /** ENOMEM, ENFILE, EMFILE, and ENOBUFS of Linux and macOS. */
-const NOTHING_LEFT = /\(os error (?:12|23|24|55|105)\)/;
+const NO_RESOURCES = /\(os error (?:12|23|24|55|105)\)/;
 
 /** Classifies a failed connection. */
 export function connectError(error: unknown, host: string): OutboundError {
@@ -143,7 +143,7 @@ export function connectError(error: unknown, host: string): OutboundError {
   const make = (kind: OutboundError["kind"], message: string) =>
     new OutboundError(kind, message, { cause: error });
   const { errors } = Deno;
-  if (NOTHING_LEFT.test(String(error))) {
+  if (NO_RESOURCES.test(String(error))) {
     return make("exhausted", "This service cannot open a connection.");
   }
   if (error instanceof errors.ConnectionRefused) {
@@ -152,8 +152,8 @@ export function connectError(error: unknown, host: string): OutboundError {
   if (error instanceof errors.TimedOut) {
     return make("timeout", `${host} did not accept a connection in time.`);
   }
-  // A second check: the process was started without the permission to connect
-  // there.
+  // A second check: the process lacks the permission to connect to this
+  // address.
   if (
     error instanceof errors.NotCapable ||
     error instanceof errors.PermissionDenied

@@ -29,7 +29,7 @@ export const lookupSlots = (clock: Monotonic): WaitList =>
 
 const FRESH_MS = 5_000;
 const FAILURE_FRESH_MS = 1_000;
-const REMEMBERED = 1_000;
+const CACHED_NAMES = 1_000;
 
 /**
  * Resolves names by the operating system's look-up, which also reads the hosts
@@ -65,7 +65,7 @@ interface Entry {
  */
 export class HostNames {
   readonly #options: NamesOptions;
-  readonly #known = new RecentValues<Entry>(REMEMBERED);
+  readonly #known = new RecentValues<Entry>(CACHED_NAMES);
 
   constructor(options: NamesOptions) {
     this.#options = options;

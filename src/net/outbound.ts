@@ -66,8 +66,8 @@ export interface OutboundOptions extends Partial<Network> {
   /** The most requests in flight, shared by `timeSharePolicy`. */
   total?: number;
   /**
-   * How many requests a prompt owner may have in flight beyond its share, while
-   * none of its requests waits; none by default.
+   * How many requests an owner may have in flight in addition to its share,
+   * while none of its requests waits; none by default.
    */
   burst?: number;
   userAgent?: string;

@@ -13,7 +13,7 @@ import type { PacedRequest, ReservedSlot } from "./pace.ts";
 /** How far a request has come, which decides the message of a time-out. */
 type Phase = "connect" | "answer" | "body";
 
-const LATE: Record<Phase, string> = {
+const TIMEOUT_MESSAGES: Record<Phase, string> = {
   connect: "did not accept a connection",
   answer: "did not answer",
   body: "did not send the whole body",
@@ -79,7 +79,7 @@ export class OutboundRequest {
    */
   limit(ms: number): TimeLimit {
     return limitTime(this.#clock, ms, (stalled) => {
-      const what = `${this.url.host} ${LATE[this.phase]}`;
+      const what = `${this.url.host} ${TIMEOUT_MESSAGES[this.phase]}`;
       const kind = stalled ? "stalled" : "timeout";
       this.#stop(kind, `${what} within ${secondsText(ms)}.`);
     });

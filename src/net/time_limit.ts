@@ -33,7 +33,7 @@ export function limitTime(
   fn: (stalled: boolean) => void,
 ): TimeLimit {
   let left = ms;
-  let slicesToLose = Math.ceil(ms / SLICE_MS);
+  let stalledSlicesLeft = Math.ceil(ms / SLICE_MS);
   let end = 0;
   let hasStalledLong = false;
   let cancel = () => {};
@@ -48,7 +48,7 @@ export function limitTime(
       const late = clock.monotonic() - end;
       hasStalled();
       if (late < STALL_MS) left -= slice + late;
-      else if (--slicesToLose < 0) return fn(true);
+      else if (--stalledSlicesLeft < 0) return fn(true);
       if (left > 0) wait();
       else fn(hasStalledLong);
     });

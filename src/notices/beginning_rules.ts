@@ -29,7 +29,7 @@ const CATEGORIES_AT_ONCE = 8;
 /** Products of one read. */
 const PRODUCTS_AT_ONCE = 100;
 /** The most fields and attributes that a notice names. */
-const NAMED = 5;
+const NAMES_LIMIT = 5;
 const BY_ID = { column: "id", descending: false } as const;
 
 type CountServices = Pick<Services, "db" | "deps" | "mailer" | "signals">;
@@ -158,7 +158,10 @@ async function* announceTo(
   yield notices.length;
 }
 
-/** Adds a product to the counts of the days from which it is refused. */
+/**
+ * Adds a product to the counts of each day from which a rule refuses the
+ * product.
+ */
 function countBroken(
   broken: Map<string, BrokenRules>,
   product: Product,
@@ -190,8 +193,8 @@ function noticeOf(
   const { name, recipient } = COUNTED_KINDS.rules_beginning;
   const all = [...byName].toSorted(([, one], [, other]) => other - one)
     .map(([name, count]) => `${name} (${count})`);
-  const more = all.length - NAMED;
-  const names = all.slice(0, NAMED).join(", ") +
+  const more = all.length - NAMES_LIMIT;
+  const names = all.slice(0, NAMES_LIMIT).join(", ") +
     (more > 0 ? ` and ${more} more` : "");
   return {
     sellerNo,

@@ -36,8 +36,11 @@ export interface FoundNotice {
   detail: Detail;
   /** When an event happened. */
   at?: number;
-  /** Keeps an open notice open; opens none. */
-  isFading?: boolean;
+  /**
+   * Whether the condition only keeps a stored notice, and does not cause a new
+   * notice.
+   */
+  isEnding?: boolean;
   /**
    * Whether the notice is stored without being sent, because another notice
    * says the same.
@@ -140,7 +143,7 @@ function importName({ name, undoes, dryRun }: Detail): string {
   const what = undoes !== null
     ? "The undo of an import"
     : dryRun === 1
-    ? "The trial run of the import"
+    ? "The dry run of the import"
     : "The import";
   return name === null ? what : `${what} ${name}`;
 }
@@ -177,7 +180,7 @@ async function expiringKeys(
     sellerNo,
     about: id,
     detail: { label, prefix, ends: endsAt },
-    isFading: endsAt <= now + DAY_MS,
+    isEnding: endsAt <= now + DAY_MS,
   }));
 }
 
@@ -367,7 +370,7 @@ function quotas({ usages, config }: SearchInput): FoundNotice[] {
           sellerNo: usage.sellerNo,
           about: `${use.quota} ${level}`,
           detail: { ...use, level },
-          isFading: !reached.includes(level),
+          isEnding: !reached.includes(level),
           isSilent: level !== reached.at(-1),
         }));
     })
@@ -383,7 +386,7 @@ function overQuota({ usages, config }: SearchInput): FoundNotice[] {
         sellerNo: usage.sellerNo,
         about: use.quota,
         detail: { seller: usage.name, seller_id: usage.id, ...use },
-        isFading: percentOf(use) < 100,
+        isEnding: percentOf(use) < 100,
       }))
   );
 }

@@ -169,7 +169,7 @@ export async function endUnobserved(tx: Tx, before: number): Promise<void> {
 }
 
 /** Sellers with due notices to a recipient, the longest due first. */
-export async function dueFor(
+export async function sellersWithDueNotices(
   sql: Sql,
   recipient: Recipient,
   now: number,

@@ -109,7 +109,7 @@ export class NoticeSearch {
     const known = new Set(stored.map(noticeName));
     const present = new Set(found.map((each) => noticeName(keyOf(kind, each))));
     const begun = found.filter((each) =>
-      !each.isFading && !known.has(noticeName(keyOf(kind, each)))
+      !each.isEnding && !known.has(noticeName(keyOf(kind, each)))
     );
     yield* this.#insert(section, kind, begun);
     // Cut at SEARCH_LIMIT, so absence proves nothing.
@@ -136,7 +136,7 @@ export class NoticeSearch {
       );
       const all = found.map((each) => noticeName(keyOf(kind, each)));
       const begun = found.filter((_, n) => !known.has(all[n]));
-      yield* this.#insert(section, kind, await completed(section, kind, begun));
+      yield* this.#insert(section, kind, await withDetails(section, kind, begun));
       for (const each of all) names.add(each);
       if (found.length < SEARCH_LIMIT) break;
       // Skips no event: fewer than SEARCH_LIMIT share one millisecond.
@@ -168,7 +168,7 @@ export class NoticeSearch {
   }
 }
 
-async function completed(
+async function withDetails(
   section: ReadWrite,
   { complete }: SearchedKind,
   found: readonly FoundNotice[],

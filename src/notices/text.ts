@@ -67,7 +67,7 @@ export function digest(
 }
 
 /** More notices of one kind than this become one line. */
-const ONE_BY_ONE = 5;
+const LINES_PER_KIND = 5;
 
 /** Lines in the order of the notices; many notices of one kind are one line. */
 function noticeLines(
@@ -77,7 +77,7 @@ function noticeLines(
   const byKind = Map.groupBy(notices, ({ kind }) => kind);
   return [...byKind].flatMap(([kind, own]) => {
     const many = KINDS.get(kind)?.many;
-    if (many === undefined || own.length <= ONE_BY_ONE) {
+    if (many === undefined || own.length <= LINES_PER_KIND) {
       return own.flatMap((notice) => noticeText(notice, publicUrl) ?? []);
     }
     const link = `${publicUrl}/#/${many.view}`;

@@ -259,7 +259,10 @@ class Upload {
     throw new StoreError(kind, `${key}: ${code.slice(0, 100)}.`);
   }
 
-  /** Removes the parts. Never rejects: the cause is another error. */
+  /**
+   * Removes the parts. Never rejects, because the caller throws the error that
+   * caused the cancellation.
+   */
   async cancel(): Promise<void> {
     const { client, key } = this.#place;
     const query = { uploadId: this.#id };

@@ -56,8 +56,8 @@ async function readDelivery({ body }: Request): Promise<string | null> {
 }
 
 /**
- * The verdict about a delivery's signature: whether one of the secrets made it,
- * and if not, why.
+ * The result of verifying a delivery's signature with the secrets: right, or
+ * the reason of the refusal.
  */
 async function verify(
   delivery: { headers: Headers; body: string },

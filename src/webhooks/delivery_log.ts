@@ -106,7 +106,7 @@ export function listDeliveries(
 }
 
 /** Which deliveries of a seller; null for any trigger or state. */
-export interface DeliveryChoice {
+export interface DeliveryQuery {
   sellerNo: number;
   trigger: Trigger | null;
   state: DeliveryState | null;
@@ -121,7 +121,7 @@ export interface DeliveryChoice {
  */
 export async function sellerDeliveries(
   sql: Sql,
-  { sellerNo, trigger, state, reference }: DeliveryChoice,
+  { sellerNo, trigger, state, reference }: DeliveryQuery,
   { after, limit }: ListPlace,
 ): Promise<ListPage<LoggedDelivery>> {
   const triggers = trigger === null ? TRIGGERS : [trigger];

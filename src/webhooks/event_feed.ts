@@ -60,12 +60,12 @@ const NUMBERING_MS = 5_000;
 export async function makeListable(
   { db, deps: { clock } }: Pick<Services, "db"> & { deps: Pick<Deps, "clock"> },
   { no }: { no: number },
-  part: EventsQuery,
+  wanted: EventsQuery,
 ): Promise<Listable> {
   const until = clock.monotonic() + NUMBERING_MS;
   for (let hasMore = true;;) {
-    const found = await readListable(db, no, part);
-    const isFull = found.count === part.limit;
+    const found = await readListable(db, no, wanted);
+    const isFull = found.count === wanted.limit;
     if (isFull || !hasMore || found.unnumbered === null) return found;
     if (clock.monotonic() > until) {
       if (found.count > 0) return found;
@@ -96,9 +96,9 @@ function tooManyUnnumbered(): ServiceError {
 async function readListable(
   db: Db,
   sellerNo: number,
-  part: EventsQuery,
+  wanted: EventsQuery,
 ): Promise<Listable> {
-  const { from, params } = numbered(sellerNo, part);
+  const { from, params } = numbered(sellerNo, wanted);
   const found = await db.of(sellerNo).read((sql) =>
     sql.get<Listable>(
       `SELECT last_event_no AS last,
@@ -128,8 +128,8 @@ function numbered(
   const ofReference = reference === null ? "" : "AND reference = ?";
   const ofId = id === null ? "" : "AND id = ?";
   // The unary plus keeps SQLite from using the indexes of numbers.
-  const isOne = reference !== null || id !== null;
-  const number = isOne ? "+event_no" : "event_no";
+  const isSingleEvent = reference !== null || id !== null;
+  const number = isSingleEvent ? "+event_no" : "event_no";
   return {
     from: `FROM events WHERE seller_no = ? ${ofTrigger} ${ofReference} ${ofId}
        AND ${number} > ? AND ${number} IS NOT NULL AND body IS NOT NULL
@@ -152,9 +152,9 @@ function numbered(
 export function eventsAfter(
   sql: Sql,
   sellerNo: number,
-  part: EventsQuery,
+  wanted: EventsQuery,
 ): Promise<FeedEvent[]> {
-  const { from, params } = numbered(sellerNo, part);
+  const { from, params } = numbered(sellerNo, wanted);
   return sql.all<FeedEvent>(`SELECT event_no AS number, body ${from}`, params);
 }
 

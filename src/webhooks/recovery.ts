@@ -40,10 +40,10 @@ export async function recoverDeliveries(
   runStep: RunStep = withoutYielding,
 ): Promise<Recovered | null> {
   const { sellerNo, trigger, period } = request;
-  const known = await db.of(sellerNo).read((sql) =>
+  const registered = await db.of(sellerNo).read((sql) =>
     findWebhook(sql, sellerNo, trigger)
   );
-  if (known === undefined) return null;
+  if (registered === undefined) return null;
   const recovered = { queued: 0, held: 0 };
   let after: TimedEvent | null = null;
   const readStep = () =>

@@ -134,7 +134,7 @@ export async function forgetFormerSecrets(
      WHERE ${column} <> '[]' ${table === "webhooks" ? inReach() : ""}
      ORDER BY id LIMIT ${FORGET_ROWS}`,
   );
-  const left = rows.map((row) => ({
+  const changed = rows.map((row) => ({
     ...row,
     signing: JSON.stringify(stillSigning(JSON.parse(row.former), now)),
   })).filter(({ former, signing }) => signing !== former);
@@ -142,8 +142,8 @@ export async function forgetFormerSecrets(
   await tx.runMany(
     `UPDATE ${table} SET ${column} = ?
      WHERE seller_no = ? AND id = ? AND ${column} = ?`,
-    left.map(({ no, id, signing, former }) => [signing, no, id, former]),
+    changed.map(({ no, id, signing, former }) => [signing, no, id, former]),
     "any",
   );
-  return left.length;
+  return changed.length;
 }

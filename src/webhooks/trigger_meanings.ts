@@ -112,8 +112,8 @@ const ROWS = `SELECT trigger_name AS "trigger", about, form, example
 /** The description of each trigger, in the order of the triggers. */
 export async function listMeanings(sql: Sql): Promise<TriggerMeaning[]> {
   const rows = await sql.all<Row>(ROWS);
-  const put = new Map(rows.map((row) => [row.trigger, row]));
-  return TRIGGERS.map((trigger) => meaningOf(trigger, put.get(trigger)));
+  const stored = new Map(rows.map((row) => [row.trigger, row]));
+  return TRIGGERS.map((trigger) => meaningOf(trigger, stored.get(trigger)));
 }
 
 /** The default descriptions. */

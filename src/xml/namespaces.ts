@@ -105,7 +105,7 @@ function split(name: string): [prefix: string, local: string] {
     : [name.slice(0, colon), name.slice(colon + 1)];
 }
 
-/** Whether a text may stand before or after the colon of an XML name. */
+/** Whether a text is valid before or after the colon of an XML name. */
 function isNcName(part: string): boolean {
   return part !== "" && !part.includes(":") &&
     !/^[-.\d\u00b7\u0300-\u036f\u203f\u2040]/.test(part);

@@ -48,8 +48,9 @@ export interface Shape<V = unknown> {
   /** Whether its elements may be in any order. */
   anyOrder?: true;
   /**
-   * Whether a list is an object in JSON. It then has the items as a member,
-   * because another list uses the same names for the elements beside its items.
+   * Whether a list is an object in JSON. The object then has the items as a
+   * member, because another list uses the same names for the other elements
+   * next to its items.
    */
   isObject?: true;
   /** Whether it may have text instead of its elements. */
@@ -78,22 +79,24 @@ export function isText(content: Shape["content"]): content is TextForm {
   return !Array.isArray(content);
 }
 
-/** The elements of a list, and other elements that may stand beside them. */
+/**
+ * The items of a list, and the other elements that are allowed next to them.
+ */
 export interface Listed {
   items: Child;
   others: readonly Child[];
 }
 
 /**
- * The name in JSON of a text that stands beside XML attributes, unless a shape
- * has another name.
+ * The name in JSON of the text of an element that also has XML attributes,
+ * unless a shape has another name.
  */
 export const TEXT_NAME = "value";
 
 /**
  * The list of an element of which only the first child may be repeated. In JSON
- * the list is an array, and the other children become members beside it. Null
- * for any other element.
+ * the list is an array, and the other children become members next to the
+ * array. Null for any other element.
  */
 export function listedIn(
   { content, attributes, isObject }: Shape,

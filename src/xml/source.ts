@@ -110,7 +110,7 @@ export class XmlSource {
     const bytes = this.#gather();
     const isLast = this.#blocks.length === 0 &&
       this.#at === this.#block.length;
-    const end = isLast ? bytes.length : wholeEnd(bytes);
+    const end = isLast ? bytes.length : completeEnd(bytes);
     this.#rest = bytes.slice(end);
     return bytes.length === 0 ? null : bytes.subarray(0, end);
   }
@@ -199,7 +199,7 @@ function wideEncoding(bytes: Uint8Array): string | null {
 }
 
 /** The end of the last complete character that is not a carriage return. */
-function wholeEnd(bytes: Uint8Array): number {
+function completeEnd(bytes: Uint8Array): number {
   const { length } = bytes;
   let last = length - 1;
   const least = Math.max(0, length - 3);

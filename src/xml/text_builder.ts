@@ -2,9 +2,10 @@
 const JOINED = 1_024;
 
 /**
- * A text that arrives in pieces, possibly millions of them. V8 would keep an
- * object for each (32 bytes, and as many for a short piece) until the text is
- * read. Here at most `JOINED` pieces wait to be joined.
+ * A text that arrives in pieces, possibly millions of them. With plain
+ * concatenation, V8 would keep an object of 32 bytes for each concatenation,
+ * and another one for a short piece, until the text is read. Here at most
+ * `JOINED` pieces wait to be joined.
  */
 export class TextBuilder {
   /** The joined pieces; most texts arrive in one piece. */

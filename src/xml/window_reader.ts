@@ -120,7 +120,7 @@ export abstract class WindowReader implements TagPosition {
     return false;
   }
 
-  /** The line of an index; indices must be asked for in ascending order. */
+  /** The line of an index; the caller must pass indices in ascending order. */
   protected lineOf(at: number): number {
     while (this.#nextLineEnd !== -1 && this.#nextLineEnd < at) {
       this.#line++;

@@ -64,7 +64,7 @@ class SmallRole extends LeasedRole {
   }
 
   release(): Promise<void> {
-    return this.giveBack();
+    return this.releaseAll();
   }
 }
 

@@ -266,7 +266,7 @@ async function interleave(seed: number): Promise<void> {
       ended++;
     });
   };
-  const giveBack = (which: number) => {
+  const releaseAll = (which: number) => {
     const [{ slot }] = held.splice(which, 1);
     ended++;
     if (random.next() < 0.2) slot.cancel();
@@ -297,7 +297,7 @@ async function interleave(seed: number): Promise<void> {
     if (what < 0.5) {
       for (let more = random.below(6); more >= 0; more--) ask();
     } else if (what < 0.8 && held.length > 0) {
-      giveBack(random.below(held.length));
+      releaseAll(random.below(held.length));
     } else if (what < 0.9 && waiting.length > 0) {
       waiting[random.below(waiting.length)].abort.abort();
     } else clock.advance(10 ** random.below(6));
@@ -307,7 +307,7 @@ async function interleave(seed: number): Promise<void> {
   }
   await settled();
   while (held.length > 0) {
-    giveBack(0);
+    releaseAll(0);
     await settled();
     check();
   }

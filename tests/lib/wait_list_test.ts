@@ -61,7 +61,7 @@ class Bench {
     this.list.run(ask, work).then(end, end);
   }
 
-  giveBack(which: number, how: number): void {
+  releaseAll(which: number, how: number): void {
     const [{ permit }] = this.granted.splice(which, 1);
     this.ended++;
     if (how < 0.1) permit.stopTime();
@@ -169,7 +169,7 @@ async function interleave(seed: number): Promise<void> {
     if (what < 0.4) bench.add(ask());
     else if (what < 0.5 && !amounts) bench.run(ask(), random.next() < 0.5);
     else if (what < 0.7 && granted.length > 0) {
-      bench.giveBack(random.below(granted.length), random.next());
+      bench.releaseAll(random.below(granted.length), random.next());
     } else if (what < 0.8 && bench.pauses.length > 0) bench.pauses.pop()!();
     else if (what < 0.9 && waiting.length > 0) {
       waiting[random.below(waiting.length)].abort.abort();
@@ -181,7 +181,7 @@ async function interleave(seed: number): Promise<void> {
   }
   await settle();
   while (granted.length + bench.pauses.length + waiting.length > 0) {
-    if (granted.length > 0) bench.giveBack(0, random.next());
+    if (granted.length > 0) bench.releaseAll(0, random.next());
     else if (bench.pauses.length > 0) bench.pauses.shift()!();
     else {
       // A request that never fits waits until it is aborted.

@@ -336,7 +336,7 @@ class SimulatedWorker implements SpawnedWorker {
 
   #markDisk(flag: 0 | 1): void {
     if (this.#settings === null) return;
-    Atomics.store(new Int32Array(this.#settings.diskMark), 0, flag);
+    Atomics.store(new Int32Array(this.#settings.diskFlag), 0, flag);
   }
 
   #open(settings: ImageWorkerSettings, clock: Clock): ImageStore {

@@ -246,11 +246,11 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "sqlite: a failed write undoes the other writes of its commit",
     file: "database/sqlite/engine.ts",
     from: `    this.#tryRollBack();
-    const isAgain = isConflict(error)`,
+    const isRetry = isConflict(error)`,
     to: `    this.#tryRollBack();
     for (const one of group) one.reject(error);
     if (group.includes(write)) return;
-    const isAgain = isConflict(error)`,
+    const isRetry = isConflict(error)`,
   },
   {
     name: "sqlite: a failed write keeps its changes",
@@ -324,8 +324,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "upload: an empty value equals any expected value",
     file: "catalogue/expected.ts",
-    from: "  if (is === value && isOfUnit) return null;",
-    to: "  if ((is ?? value) === value && isOfUnit) return null;",
+    from: "  if (currentValue === value && hasUnit) return null;",
+    to: "  if ((currentValue ?? value) === value && hasUnit) return null;",
   },
   {
     name: "upload: a product with an unexpected value is stored",
@@ -477,7 +477,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: the death of a worker releases only one job",
     file: "images/worker/role.ts",
-    from: `      giveBack(job);
+    from: `      releaseAll(job);
       if (job.lease === culprit) job.end = { kind: "crashed" };`,
     to: '      if (job.lease === culprit) job.end = { kind: "crashed" };',
   },
@@ -526,10 +526,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: a stopping process loses what it has downloaded",
     file: "images/worker/role.ts",
-    from: `    await this.giveBack((tx, seller, jobs) =>
+    from: `    await this.releaseAll((tx, seller, jobs) =>
       this.#recordEnds(tx, seller, jobs)
     );`,
-    to: "    await this.giveBack();",
+    to: "    await this.releaseAll();",
   },
   {
     name: "images: the bytes of a copy that is replaced stay counted",
@@ -1024,8 +1024,9 @@ function namesInDocument(`,
   {
     name: "contacts: a product that is sent again loses its deleted contact",
     file: "catalogue/contact.ts",
-    from: "else if (kept !== null && contactIn(kept).name === name) {",
-    to: 'else if (kept !== null && name === "") {',
+    from:
+      "else if (currentContact !== null && contactIn(currentContact).name === name) {",
+    to: 'else if (currentContact !== null && name === "") {',
   },
   {
     name: "contacts: a deleted contact can still be named",

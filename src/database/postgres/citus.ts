@@ -1,8 +1,8 @@
 /**
  * A database whose sellers are spread over several servers by Citus, an
  * extension of PostgreSQL: how its schema is created, and which servers it has.
- * Only this file knows about Citus. Each server takes every statement; one of
- * them, the coordinator, creates the schema.
+ * Only this file knows about Citus. Each server accepts every statement; one of
+ * the servers, the coordinator, creates the schema.
  */
 import type pg from "pg";
 import { queryClient } from "./connection.ts";

@@ -126,8 +126,8 @@ export class Transaction {
   /** How many unanswered statements have an expected number of changes. */
   uncounted = 0;
   /**
-   * The shard places on which a statement relied that changed nothing and was
-   * allowed to; null if there is no such statement. See `Expected`.
+   * The shard places when a statement ran that changed no row and was allowed
+   * to change none; null if there is no such statement. See `Expected`.
    */
   places: string | null = null;
 

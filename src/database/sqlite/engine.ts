@@ -292,9 +292,9 @@ class SqliteDb implements Db {
 
   /**
    * Whether the next transaction begins at once, before another process can
-   * take the lock. This is so while a heavy write waits that such a lock has
-   * refused. Otherwise light writes, which wait for the lock, would overtake
-   * the heavy write in every transaction.
+   * take the lock. This is true while a heavy write waits that was refused
+   * because of such a lock. Otherwise light writes, which wait for the lock,
+   * would overtake the heavy write in every transaction.
    */
   get #keepsLock(): boolean {
     return this.#heavyRefused && this.#waiting.some(isHeavy);
@@ -482,9 +482,9 @@ class SqliteDb implements Db {
     error: unknown,
   ): Promise<void> {
     this.#tryRollBack();
-    const isAgain = isConflict(error) && ++write.tries < CONFLICT_TRIES;
-    if (group.length === 1 && !isAgain) return write.reject(error);
-    this.#meter.retried(isAgain ? "conflict" : "undone");
+    const isRetry = isConflict(error) && ++write.tries < CONFLICT_TRIES;
+    if (group.length === 1 && !isRetry) return write.reject(error);
+    this.#meter.retried(isRetry ? "conflict" : "undone");
     const at = group.indexOf(write);
     for (const some of [group.slice(0, at), [write], group.slice(at + 1)]) {
       if (await this.#begin(some)) await this.#writeGroup(some);

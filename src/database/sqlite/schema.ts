@@ -185,11 +185,11 @@ export function checkSqlite(file: string, name: string): Contents {
       throw new Error("it is empty");
     }
     // SQLite reads the missing end of the last page as zeros.
-    const whole = pragma(connection, "page_count") *
+    const expectedSize = pragma(connection, "page_count") *
       pragma(connection, "page_size");
     const { size } = Deno.statSync(file);
-    if (size < whole) {
-      throw new Error(`it is cut short, at ${size} of ${whole} bytes`);
+    if (size < expectedSize) {
+      throw new Error(`it is cut short, at ${size} of ${expectedSize} bytes`);
     }
     const [first] = connection.prepare("PRAGMA integrity_check(1)").all();
     if (first.integrity_check !== "ok") {

@@ -11,7 +11,7 @@ import { isTrigger, type Trigger } from "../../webhooks/trigger.ts";
 import { pingWebhook } from "../../webhooks/ingest.ts";
 import { registerWebhook } from "../../webhooks/registration.ts";
 import {
-  type DeliveryChoice,
+  type DeliveryQuery,
   listAttempts,
   type LoggedAttempt,
   type LoggedDelivery,
@@ -250,7 +250,7 @@ export const listSellerDeliveries = endpoint({
 
 async function pageOfDeliveries(
   exchange: Exchange,
-  choice: DeliveryChoice,
+  choice: DeliveryQuery,
   place: ReturnType<QueryReader["idPlace"]>,
   toXml: typeof deliveryXml,
 ): Promise<Reply<"deliveries">> {
@@ -266,7 +266,7 @@ async function pageOfDeliveries(
 
 async function readDeliveries(
   sql: Sql,
-  choice: DeliveryChoice,
+  choice: DeliveryQuery,
   place: ListPlace,
   toXml: typeof deliveryXml,
 ) {

@@ -136,15 +136,15 @@ interface ExaminedImage extends ImageKey {
   /**
    * Whether there is something to delete: a copy, or a row that no upload uses.
    */
-  isMore: number;
+  isDeletable: number;
 }
 
 /**
  * Processes the next images after `after`: records `now` for images that have
- * just become unneeded. Of images that nothing has needed since `since`,
- * deletes the copies, and the rows if no upload uses them. Returns the last
- * image read (null at the end), and for how many images something was deleted.
- * Times in Unix milliseconds.
+ * just become unneeded. Deletes the copies of images that nothing has needed
+ * since `since`, and their rows if no upload uses them. Returns the last image
+ * read (null at the end), and for how many images something was deleted. Times
+ * in Unix milliseconds.
  */
 export async function forgetUnneeded(
   tx: Tx,
@@ -155,7 +155,7 @@ export async function forgetUnneeded(
     `SELECT seller_no AS "sellerNo", id, url_key, unneeded_since,
        CASE WHEN ${NEEDED} THEN 1 ELSE 0 END AS needed,
        CASE WHEN sha256 IS NOT NULL OR NOT ${NAMED}
-         THEN 1 ELSE 0 END AS "isMore"
+         THEN 1 ELSE 0 END AS "isDeletable"
      FROM images WHERE (seller_no, id) > (?, ?) ${inReach()}
      ORDER BY seller_no, id LIMIT ${STEP_ROWS}`,
     [after.sellerNo, after.id],
@@ -179,7 +179,7 @@ export async function forgetUnneeded(
     1,
   );
   const old = images.filter((image) =>
-    image.needed === 0 && image.isMore === 1 &&
+    image.needed === 0 && image.isDeletable === 1 &&
     (image.unneeded_since ?? now) <= since
   );
   for (const [sellerNo, rows] of groupBySeller(old)) {

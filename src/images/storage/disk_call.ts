@@ -10,26 +10,26 @@ import { totalLimit } from "../../lib/limits.ts";
 import { WaitList } from "../../lib/wait_list.ts";
 
 /** The flag of a thread, which can be sent to the thread. */
-export type DiskMark = SharedArrayBuffer;
+export type DiskFlag = SharedArrayBuffer;
 
 /** Creates a flag that is not set. */
-export function newDiskMark(): DiskMark {
+export function newDiskFlag(): DiskFlag {
   return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 }
 
 /** Whether the thread of this flag is in a disk call at present. */
-export function isAtDisk(mark: DiskMark): boolean {
+export function isInDiskCall(mark: DiskFlag): boolean {
   return Atomics.load(new Int32Array(mark), 0) !== 0;
 }
 
 /**
- * The flag of this thread; no other thread sees it until `leaveMarksIn`
+ * The flag of this thread; no other thread sees it until `useDiskFlag`
  * replaces it.
  */
-let own = new Int32Array(newDiskMark());
+let own = new Int32Array(newDiskFlag());
 
 /** Makes this thread use the given flag from now on. */
-export function leaveMarksIn(mark: DiskMark): void {
+export function useDiskFlag(mark: DiskFlag): void {
   own = new Int32Array(mark);
 }
 
@@ -57,9 +57,9 @@ export const diskThreads = new WaitList(systemClock, {
 
 /**
  * Calls `call`, which blocks another thread until the disk answers. A stalled
- * disk blocks only a limited number of threads, so that name look-ups continue
- * and hosts are not blamed for the disk.
+ * disk blocks only a limited number of threads. So name look-ups continue, and
+ * do not seem to fail because of their hosts.
  */
-export function diskTurn<T>(call: () => Promise<T>): Promise<T> {
+export function withDiskThread<T>(call: () => Promise<T>): Promise<T> {
   return diskThreads.run({}, call);
 }

@@ -5,13 +5,13 @@ import { StoreError } from "../../lib/store_error.ts";
 /** ENOSPC and EDQUOT of Linux and macOS. */
 const NO_ROOM = /\(os error (?:28|69|122)\)/;
 /** The mark in the message of a system error for which Deno has no class. */
-const OF_THE_SYSTEM = /\(os error \d+\)/;
+const SYSTEM_ERROR = /\(os error \d+\)/;
 
 /** Whether an error comes from the image store or a system call on files. */
 export function isStorageError(error: unknown): boolean {
   return error instanceof StoreError ||
     Object.values(Deno.errors).some((kind) => error instanceof kind) ||
-    OF_THE_SYSTEM.test(String(error));
+    SYSTEM_ERROR.test(String(error));
 }
 
 /** Describes a store's error for the operator. */

@@ -1,6 +1,6 @@
 /** Reads metadata of files and folders that others may remove at any moment. */
 import type { ImageFile } from "./blob_store.ts";
-import { diskTurn } from "./disk_call.ts";
+import { withDiskThread } from "./disk_call.ts";
 
 /**
  * Metadata of a file in the folder; null if it no longer exists or is no
@@ -29,7 +29,7 @@ export async function unlessGone<T>(
   call: () => Promise<T>,
 ): Promise<T | null> {
   try {
-    return await diskTurn(call);
+    return await withDiskThread(call);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;

@@ -3,7 +3,7 @@
  * `<first two digits>/<SHA-256>.<type>`, and `<lease>.part` for partial
  * downloads.
  */
-import { diskThreads, diskTurn } from "./disk_call.ts";
+import { diskThreads, withDiskThread } from "./disk_call.ts";
 import { filesIn, statFile, unlessGone } from "./files.ts";
 import {
   probeFolder,
@@ -109,7 +109,7 @@ export class FolderStore implements ImageStore {
     if (opened === null) return null;
     try {
       const { start, end } = range ?? { start: 0, end: found.bytes };
-      await diskTurn(() => opened.seek(start, Deno.SeekMode.Start));
+      await withDiskThread(() => opened.seek(start, Deno.SeekMode.Start));
       return { bytes: end - start, body: part(opened, end - start) };
     } catch (error) {
       opened.close();
@@ -173,7 +173,7 @@ function part(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
     async pull(controller) {
       try {
         const chunk = new Uint8Array(Math.min(CHUNK, left));
-        const read = left === 0 ? null : await diskTurn(() => file.read(chunk));
+        const read = left === 0 ? null : await withDiskThread(() => file.read(chunk));
         if (read === null && left > 0) throw new Error("the image is cut off");
         left -= read ?? 0;
         if (read !== null) controller.enqueue(chunk.subarray(0, read));

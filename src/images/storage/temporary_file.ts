@@ -3,7 +3,7 @@
  * a larger image is written to a temporary file. Only the flush, which waits
  * for the disk, runs on another thread.
  */
-import { diskCall, diskTurn } from "./disk_call.ts";
+import { diskCall, withDiskThread } from "./disk_call.ts";
 import { filesIn, statFile, unlessGone } from "./files.ts";
 import type { IncomingImage } from "./blob_store.ts";
 
@@ -38,7 +38,7 @@ const PROBE_BYTES = 64 * 1024;
 export async function probeFolder(folder: string): Promise<void> {
   const path = `${folder}/${PROBE}`;
   try {
-    await diskTurn(() => writeAndFlush(path, new Uint8Array(PROBE_BYTES)));
+    await withDiskThread(() => writeAndFlush(path, new Uint8Array(PROBE_BYTES)));
   } finally {
     // Another process that probes at the same time may have removed it.
     await unlessGone(() => Deno.remove(path));
@@ -109,7 +109,7 @@ export class TemporaryFile implements IncomingImage {
   async move(path: string, makeFolder: () => void): Promise<void> {
     const file = this.#flush();
     this.#returnBuffer();
-    await diskTurn(() => file.sync());
+    await withDiskThread(() => file.sync());
     diskCall(() => {
       try {
         Deno.renameSync(this.#path, path);
@@ -129,7 +129,7 @@ export class TemporaryFile implements IncomingImage {
     this.#file.close();
     if (this.#moved) return;
     try {
-      await diskTurn(() => Deno.remove(this.#path));
+      await withDiskThread(() => Deno.remove(this.#path));
     } catch {
       // A maintenance job removes the file.
     }

@@ -1,7 +1,7 @@
 /** Messages between the main thread and the image worker. */
 
 import type { ImageStoreSettings } from "../storage/open.ts";
-import type { DiskMark } from "../storage/disk_call.ts";
+import type { DiskFlag } from "../storage/disk_call.ts";
 import type { JobMark } from "./job_mark.ts";
 import type { ImageContentCode } from "../../lib/errors.ts";
 import type { AcceptedImage, StoreFailure } from "../image.ts";
@@ -19,7 +19,7 @@ export interface ImageWorkerSettings {
   /**
    * Set while the worker waits for the disk and therefore cannot send anything.
    */
-  diskMark: DiskMark;
+  diskFlag: DiskFlag;
   /**
    * The job that the worker is inspecting, which the main thread reads if the
    * worker dies.

@@ -32,7 +32,7 @@ const STEP_MS = 60_000;
 
 export interface WorkerReceiverOptions {
   deps: Pick<Deps, "clock" | "ids" | "log">;
-  settings: Omit<ImageWorkerSettings, "diskMark" | "jobMark">;
+  settings: Omit<ImageWorkerSettings, "diskFlag" | "jobMark">;
   /** Starts a worker; a thread by default. */
   spawn?: SpawnWorker;
   /** How often the worker is pinged; 1,000 by default. */

@@ -12,7 +12,7 @@ const ANSWER_MS = 10_000;
 export function workerSettings(
   config: Config,
   { answerMs = ANSWER_MS }: { answerMs?: number } = {},
-): Omit<ImageWorkerSettings, "diskMark" | "jobMark"> {
+): Omit<ImageWorkerSettings, "diskFlag" | "jobMark"> {
   const { imageLimit, allowPrivate } = config;
   return {
     store: imageStoreSettings(config),

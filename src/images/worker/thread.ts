@@ -11,7 +11,7 @@
  * prevents, such as an error of the runtime or lack of memory.
  */
 import type { Deps } from "../../deps.ts";
-import { isAtDisk, newDiskMark } from "../storage/disk_call.ts";
+import { isInDiskCall, newDiskFlag } from "../storage/disk_call.ts";
 import type { FetchedImage } from "../rows/outcomes.ts";
 import { markedLease, newJobMark } from "./job_mark.ts";
 import type {
@@ -39,7 +39,7 @@ const STOP_MS = 2_000;
 
 export interface ImageThreadOptions {
   deps: Pick<Deps, "clock" | "log">;
-  settings: Omit<ImageWorkerSettings, "diskMark" | "jobMark">;
+  settings: Omit<ImageWorkerSettings, "diskFlag" | "jobMark">;
   /** How often the worker is pinged. */
   beatMs: number;
   spawn: SpawnWorker;
@@ -63,7 +63,7 @@ export type HangingWorkers = Set<SpawnedWorker>;
 /** One worker, as long as its thread runs. */
 interface Life {
   worker: SpawnedWorker;
-  diskMark: ReturnType<typeof newDiskMark>;
+  diskFlag: ReturnType<typeof newDiskFlag>;
   jobMark: ReturnType<typeof newJobMark>;
 }
 
@@ -128,13 +128,13 @@ export class ImageThread {
 
   start(): void {
     const life = this.#newLife();
-    const { diskMark, jobMark } = life;
+    const { diskFlag, jobMark } = life;
     this.#life = life;
     this.#asked = [];
     this.#missed = 0;
     this.#silence = SILENCE;
     const { settings } = this.#options;
-    this.#post({ type: "start", settings: { ...settings, diskMark, jobMark } });
+    this.#post({ type: "start", settings: { ...settings, diskFlag, jobMark } });
     this.#watch();
   }
 
@@ -190,7 +190,7 @@ export class ImageThread {
         if (isPresent()) this.#died(why);
       },
     });
-    const life = { worker, diskMark: newDiskMark(), jobMark: newJobMark() };
+    const life = { worker, diskFlag: newDiskFlag(), jobMark: newJobMark() };
     return life;
   }
 
@@ -242,7 +242,7 @@ export class ImageThread {
       const life = this.#life;
       if (life === null) return;
       // A stalled disk would also stall a new worker.
-      if (!isAtDisk(life.diskMark)) this.#missed++;
+      if (!isInDiskCall(life.diskFlag)) this.#missed++;
       if (this.#missed > BEAT_LIMIT) return this.#died(this.#silence);
       this.#asked = [...this.#given];
       this.#post({ type: "ping" });

@@ -2,7 +2,7 @@
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "../../deps.ts";
-import { leaveMarksIn } from "../storage/disk_call.ts";
+import { useDiskFlag } from "../storage/disk_call.ts";
 import { openImageStore } from "../storage/open.ts";
 import { ImageWorker } from "./image_worker.ts";
 import type { ToImageWorker } from "./messages.ts";
@@ -16,8 +16,8 @@ const NICENESS = 3;
 
 const worker = new ImageWorker({
   clock: systemClock,
-  openStore: ({ store, diskMark }) => {
-    leaveMarksIn(diskMark);
+  openStore: ({ store, diskFlag }) => {
+    useDiskFlag(diskFlag);
     return openImageStore(store, systemClock);
   },
   post: (message) => parentPort?.postMessage(message),

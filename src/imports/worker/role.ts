@@ -170,7 +170,7 @@ export class ImportRole extends LeasedRole {
       return null;
     }
     const abort = this.aborting;
-    const claimedCount = () => this.noteProgress();
+    const noteProgress = () => this.noteProgress();
     return {
       seller,
       leased,
@@ -178,7 +178,7 @@ export class ImportRole extends LeasedRole {
       row: row!,
       part,
       abort,
-      noteProgress: claimedCount,
+      noteProgress,
     };
   }
 

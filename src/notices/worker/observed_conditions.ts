@@ -14,7 +14,7 @@ const OVER_MS = 30 * SECOND_MS;
 const ORDER = { order: "notices" };
 
 /** Requests that several processes send within this time get the same id. */
-const SAME_MS = 5 * MINUTE_MS;
+const SAME_ID_MS = 5 * MINUTE_MS;
 
 type ObserverServices = Pick<
   Services,
@@ -96,7 +96,7 @@ export class ObservedConditions {
     // Rounded down, so that other processes that send the same notice probably
     // use the same id.
     const now = this.#services.deps.clock.now();
-    const createdAt = now - now % SAME_MS;
+    const createdAt = now - now % SAME_ID_MS;
     const notice = this.#known.get(id)?.notice ??
       { sellerNo: 0, id, kind, detail, createdAt, failures: 0 };
     this.#known.set(id, { notice, isSent: false, seenAt });

@@ -25,7 +25,7 @@ import {
   type Claimed,
   claimForOperator,
   claimForSeller,
-  dueFor,
+  sellersWithDueNotices,
   noteMailed,
   type Outcome,
   settleNotices,
@@ -202,7 +202,7 @@ export class NoticeRole extends LeasedRole {
       const room = most - channel.inFlight.size;
       if (room <= 0) return found;
       const due = await section.read(
-        (sql) => dueFor(sql, channel.recipient, now, room),
+        (sql) => sellersWithDueNotices(sql, channel.recipient, now, room),
         { single: true },
       );
       found.due += due.length;
@@ -273,7 +273,7 @@ export class NoticeRole extends LeasedRole {
   #note(channel: Channel, { outcome, leastPauseMs, reason }: Result): void {
     const { clock, log } = this.#services.deps;
     const { recipient } = channel;
-    const isNews = leastPauseMs === undefined ||
+    const isLogged = leastPauseMs === undefined ||
       channel.trouble.shouldLog(reason ?? "");
     if (leastPauseMs === undefined) {
       channel.failures = 0;
@@ -284,7 +284,7 @@ export class NoticeRole extends LeasedRole {
         Math.max(leastPauseMs, Math.min(pause, LONGEST_PAUSE_MS));
     }
     if (outcome === "sent") log.debug("notice_sent", { recipient });
-    else if (isNews) {
+    else if (isLogged) {
       log.warn("notice_not_sent", { recipient, outcome, reason });
     }
   }

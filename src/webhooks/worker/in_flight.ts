@@ -43,15 +43,15 @@ function deliveryAsk({ webhookId, sellerId, url, failing }: QueueHead): Ask {
   return { owner: sellerId, keys };
 }
 
-const LIMIT_OF_ANY = leastOf(
+const COMMON_LIMIT = leastOf(
   timeShareLimit(ATTEMPTS_IN_ALL),
   firstKeyLimit(PER_ENDPOINT),
 );
 
 function deliveryLimit({ webhookId, url, failing }: QueueHead): Limit {
-  if (!failing) return LIMIT_OF_ANY;
+  if (!failing) return COMMON_LIMIT;
   return leastOf(
-    LIMIT_OF_ANY,
+    COMMON_LIMIT,
     limitOfKey(FAILING, FAILING_ATTEMPTS_IN_ALL),
     limitOfKey(failingAt(url), PER_FAILING_ENDPOINT),
     // Deliveries that began before the webhook failed count, too.

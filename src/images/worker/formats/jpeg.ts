@@ -19,7 +19,7 @@ function standsAlone(marker: number): boolean {
 /**
  * Reads the frame header; null if there is none.
  *
- * @throws {RangeError} if the bytes end before it.
+ * @throws {RangeError} if the bytes end before the frame header.
  */
 export function readJpeg(reader: ImageReader): FormatHeader | null {
   const { bytes } = reader;
