@@ -255,7 +255,9 @@ export function resolveContacts(
     const contact = contacts.find(name);
     const currentContact = current?.[field] ?? null;
     if (contact !== null) resolved[field] = storedContact(contact);
-    else if (currentContact !== null && contactIn(currentContact).name === name) {
+    else if (
+      currentContact !== null && contactIn(currentContact).name === name
+    ) {
       resolved[field] = currentContact;
     } else {
       delete resolved[field];

@@ -44,7 +44,8 @@ export function expectationProblem(
   const hasUnit = unit === null || unit === currentUnit;
   const currentValue = asSent(field, current[field]);
   if (currentValue === value && hasUnit) return null;
-  const shown = [currentValue ?? "empty", currentUnit].filter((part) => part).join(" ");
+  const shown = [currentValue ?? "empty", currentUnit].filter((part) => part)
+    .join(" ");
   return problemOfField(field, `is ${shown} now`);
 }
 

@@ -38,7 +38,12 @@ export async function insertRefusedProducts(
     1,
   );
   await tx.runMany(
-    insertInto("refused_products", [...KEY_COLUMNS, "product", "details", "more"]),
+    insertInto("refused_products", [
+      ...KEY_COLUMNS,
+      "product",
+      "details",
+      "more",
+    ]),
     rows,
     1,
   );

@@ -190,7 +190,7 @@ async function readPlanAndStore(
   const isRefused = isRefusedBeforePlan(draft);
   if (!isRefused) requireAllProbed(draft.probed);
   if (upload.dryRun || isRefused) {
-    const named = productsNamedIn(draft.document, draft.unnamed);
+    const named = productsNamedIn(draft.document, draft.missing);
     const groups = upload.showsFormer ? withFormer(named.groups) : named.groups;
     const wanted = { seller, ...named, groups };
     const runStep = heavySteps(services.heavy, seller);
@@ -269,14 +269,17 @@ async function readAndProbe(
     () => inSpan("upload.heads", probe),
   );
   countProbes(services, probed.values());
-  const known = [...document.problems, ...imageProblems(document, probed)];
-  const draft = { document, known, acceptValid, source, probed };
+  const documentProblems = [
+    ...document.problems,
+    ...imageProblems(document, probed),
+  ];
+  const draft = { document, documentProblems, acceptValid, source, probed };
   if (complete === null || document.rows.length === 0) return draft;
-  const unnamed = await findMissingProducts(services, seller, document);
-  const problem = missingProblem(unnamed, complete);
+  const missing = await findMissingProducts(services, seller, document);
+  const problem = missingProblem(missing, complete);
   return problem === null
-    ? { ...draft, unnamed }
-    : { ...draft, known: [...known, problem] };
+    ? { ...draft, missing }
+    : { ...draft, documentProblems: [...documentProblems, problem] };
 }
 
 /** A reader of documents in this format. */
@@ -325,8 +328,8 @@ async function storeUpload(
   draft: ProbedDraft,
   use: KeyUse | null,
 ): Promise<UploadOutcome> {
-  const { document, unnamed, source, probed } = draft;
-  const named = productsNamedIn(document, unnamed);
+  const { document, missing, source, probed } = draft;
+  const named = productsNamedIn(document, missing);
   const wanted = { seller, ...named, images: probed.keys(), use };
   const loaded = await loadLocked(tx, services, wanted);
   const { used, images } = loaded;
@@ -358,15 +361,18 @@ async function storeUpload(
 export function planLocked(
   tx: Tx,
   services: Services,
-  { known, ...probed }: Draft,
+  { documentProblems, ...probed }: Draft,
   { loaded, wanted }: { loaded: LockedPlanData; wanted: PlanRequest },
 ): Promise<UploadPlan> {
   return inSpan("upload.plan", async () => {
     const runStep = yieldingBetweenSteps(services.deps);
     const removed = removedImageProblems(probed.document, loaded.images);
-    const draft = { ...probed, known: [...known, ...removed] };
+    const draft = {
+      ...probed,
+      documentProblems: [...documentProblems, ...removed],
+    };
     const plan = await planInSteps(draft, loaded, runStep);
-    const isSure = plan.problems.length === draft.known.length;
+    const isSure = plan.problems.length === draft.documentProblems.length;
     if (isSure || tx.isOnlyWriter) return plan;
     // While the write waited for a lock, a SKU may have moved to another
     // product.

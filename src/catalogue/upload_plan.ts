@@ -30,11 +30,11 @@ import { contactNamesIn } from "./contact.ts";
 export interface Draft extends EarlierResults {
   document: ProductsDocument;
   /** Problems that do not depend on stored products. */
-  known: readonly Detail[];
+  documentProblems: readonly Detail[];
   /** Store the products without a problem even if others have one. */
   acceptValid: boolean;
   /** Products to be set to quantity 0. */
-  unnamed?: MissingProducts;
+  missing?: MissingProducts;
 }
 
 export interface UploadPlan {
@@ -51,9 +51,9 @@ export function* planUpload(
   draft: Draft,
   loaded: PlanData,
 ): RowWork<UploadPlan> {
-  const { document, known, acceptValid, unnamed } = draft;
+  const { document, documentProblems, acceptValid, missing } = draft;
   const plan = yield* planRows(document, loaded, draft);
-  const found = [...known, ...plan.problems];
+  const found = [...documentProblems, ...plan.problems];
   const valid = acceptValid
     ? withoutRefused(plan.products, found)
     : { products: plan.products, problems: [] };
@@ -72,7 +72,7 @@ export function* planUpload(
   return {
     problems,
     products: withRefusedProducts(document, plan.products, problems),
-    emptied: unnamed === undefined ? [] : planEmptied(unnamed, loaded),
+    emptied: missing === undefined ? [] : planEmptied(missing, loaded),
     warnings: warningsOf(plan.warnings, problems),
   };
 }
@@ -117,11 +117,11 @@ export function refusesAll(
 
 /** Whether no plan can store anything. */
 export function isRefusedBeforePlan(
-  { document, known, acceptValid }: Draft,
+  { document, documentProblems, acceptValid }: Draft,
 ): boolean {
-  const refused = new Set(known.map(({ product }) => product));
+  const refused = new Set(documentProblems.map(({ product }) => product));
   const hasOthers = refused.size < document.rows.length;
-  return refusesAll(known, { acceptValid, hasOthers });
+  return refusesAll(documentProblems, { acceptValid, hasOthers });
 }
 
 export function productsNamedIn(

@@ -72,7 +72,10 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
   const { seller, key, row, part } = job;
   const { document, locate } = await readPart(services, job);
   const probed = await probeAll(services, job, document);
-  const known = [...document.problems, ...imageProblems(document, probed)];
+  const documentProblems = [
+    ...document.problems,
+    ...imageProblems(document, probed),
+  ];
   const acceptValid = row.accept_valid === 1;
   const wanted = { seller, ...productsNamedIn(document) };
   const { plan, loaded } = await db.of(seller.no).read(async (sql) => {
@@ -80,7 +83,7 @@ export async function checkPart(services: Services, job: Job): Promise<void> {
     const before = await usedBefore(sql, job, document, loaded);
     const { limit, used } = loaded.quota;
     const quota = { limit, used: used + row.products_new };
-    const draft = { document, known, acceptValid, before };
+    const draft = { document, documentProblems, acceptValid, before };
     const plan = await planInSteps(
       draft,
       { ...loaded, quota },

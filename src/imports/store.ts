@@ -43,7 +43,7 @@ export async function storePart(services: Services, job: Job): Promise<void> {
   const rows = document.rows.filter(({ product }) => !refused.has(product));
   const draft: Draft = {
     document: { ...document, rows, problems: [], moreProblems: 0 },
-    known: [],
+    documentProblems: [],
     acceptValid: true,
     checked: checkedOf(part, checked),
   };

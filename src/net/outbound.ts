@@ -107,7 +107,7 @@ export interface RequestOptions {
   /**
    * The slot that is reserved for repeating the request if it gets no answer.
    */
-  again?: ReservedSlot;
+  retrySlot?: ReservedSlot;
 }
 
 export interface HeadOptions extends RequestOptions {
@@ -244,10 +244,10 @@ export class Outbound {
   async head(url: string, options: HeadOptions): Promise<Answer> {
     const { mayRepeat, owner } = options;
     if (mayRepeat === undefined) return await this.#head(url, options);
-    const again = new ReservedSlot(owner);
-    const release = () => again.release() && this.#slots.recheck();
+    const retrySlot = new ReservedSlot(owner);
+    const release = () => retrySlot.release() && this.#slots.recheck();
     try {
-      return await this.#head(url, { ...options, again });
+      return await this.#head(url, { ...options, retrySlot });
     } catch (error) {
       const isBroken = error instanceof OutboundError && error.kind === "reset";
       if (!isBroken || !mayRepeat(error)) throw error;
@@ -365,7 +365,7 @@ export class Outbound {
     options: RequestOptions,
     use: (call: OutboundRequest, answered: AnsweredRequest) => T | Promise<T>,
   ): Promise<T> {
-    const { owner, first, again = null, signal, group, timeoutMs, onTurn } =
+    const { owner, first, retrySlot = null, signal, group, timeoutMs, onTurn } =
       options;
     const call = this.#open(url, group);
     call.onTimeout = options.onTimeout ?? null;
@@ -376,7 +376,7 @@ export class Outbound {
       const slot = await this.#slots.acquire(ask, call.signal);
       const pace = this.#paces?.begin(call.origin) ?? null;
       call.pace = pace;
-      call.again = again;
+      call.retrySlot = retrySlot;
       call.onEnd(() => pace?.ended());
       call.onEnd(() => slot[Symbol.dispose]());
       call.start(timeoutMs);

@@ -161,11 +161,11 @@ export class PacedRequest {
   }
 
   /**
-   * The host did not answer in time, or the connection broke. `again` is the
+   * The host did not answer in time, or the connection broke. `retrySlot` is the
    * reserved slot of the request if it is sent again.
    */
-  failed(again: ReservedSlot | null = null): void {
-    again?.reserve(this.#host);
+  failed(retrySlot: ReservedSlot | null = null): void {
+    retrySlot?.reserve(this.#host);
     if (this.#isCurrent) this.#reduce(Math.floor(this.#host.atOnce / 2));
   }
 

@@ -37,7 +37,7 @@ export class OutboundRequest {
    * The reserved slot in which the request is repeated if its connection
    * breaks.
    */
-  again: ReservedSlot | null = null;
+  retrySlot: ReservedSlot | null = null;
   onTimeout: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
@@ -150,7 +150,7 @@ export class OutboundRequest {
     if (!(real instanceof OutboundError)) return real;
     const isOurs = real.kind === "reset" && this.hasStalled;
     const kind = isOurs ? "stalled" : real.kind;
-    if (kind === "reset" && !this.#ended) this.pace?.failed(this.again);
+    if (kind === "reset" && !this.#ended) this.pace?.failed(this.retrySlot);
     return new OutboundError(kind, real.message, {
       cause: real.cause,
       address: this.address,

@@ -136,7 +136,11 @@ export class NoticeSearch {
       );
       const all = found.map((each) => noticeName(keyOf(kind, each)));
       const begun = found.filter((_, n) => !known.has(all[n]));
-      yield* this.#insert(section, kind, await withDetails(section, kind, begun));
+      yield* this.#insert(
+        section,
+        kind,
+        await withDetails(section, kind, begun),
+      );
       for (const each of all) names.add(each);
       if (found.length < SEARCH_LIMIT) break;
       // Skips no event: fewer than SEARCH_LIMIT share one millisecond.

@@ -42,9 +42,9 @@ function loaded(limit: number, ...skus: string[]): PlanData {
 async function plan(xml: string, acceptValid: boolean, stored: PlanData) {
   const bytes = new TextEncoder().encode(`<products>${xml}</products>`);
   const document = decodeProducts([bytes]);
-  const known = document.problems;
+  const documentProblems = document.problems;
   const { problems, products } = await inSteps(
-    planUpload({ document, known, acceptValid }, stored),
+    planUpload({ document, documentProblems, acceptValid }, stored),
     withoutYielding,
   );
   return {

@@ -1026,7 +1026,7 @@ function namesInDocument(`,
     file: "catalogue/contact.ts",
     from:
       "else if (currentContact !== null && contactIn(currentContact).name === name) {",
-    to: 'else if (currentContact !== null && name === "") {',
+    to: 'currentContact !== null && name === ""',
   },
   {
     name: "contacts: a deleted contact can still be named",

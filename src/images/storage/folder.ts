@@ -173,7 +173,9 @@ function part(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
     async pull(controller) {
       try {
         const chunk = new Uint8Array(Math.min(CHUNK, left));
-        const read = left === 0 ? null : await withDiskThread(() => file.read(chunk));
+        const read = left === 0
+          ? null
+          : await withDiskThread(() => file.read(chunk));
         if (read === null && left > 0) throw new Error("the image is cut off");
         left -= read ?? 0;
         if (read !== null) controller.enqueue(chunk.subarray(0, read));

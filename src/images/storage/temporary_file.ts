@@ -38,7 +38,9 @@ const PROBE_BYTES = 64 * 1024;
 export async function probeFolder(folder: string): Promise<void> {
   const path = `${folder}/${PROBE}`;
   try {
-    await withDiskThread(() => writeAndFlush(path, new Uint8Array(PROBE_BYTES)));
+    await withDiskThread(() =>
+      writeAndFlush(path, new Uint8Array(PROBE_BYTES))
+    );
   } finally {
     // Another process that probes at the same time may have removed it.
     await unlessGone(() => Deno.remove(path));

@@ -25,9 +25,9 @@ import {
   type Claimed,
   claimForOperator,
   claimForSeller,
-  sellersWithDueNotices,
   noteMailed,
   type Outcome,
+  sellersWithDueNotices,
   settleNotices,
 } from "../rows.ts";
 import { digest, operatorPayload, payloadId } from "../text.ts";
