@@ -1024,8 +1024,7 @@ function namesInDocument(`,
   {
     name: "contacts: a product that is sent again loses its deleted contact",
     file: "catalogue/contact.ts",
-    from:
-      "else if (currentContact !== null && contactIn(currentContact).name === name) {",
+    from: "currentContact !== null && contactIn(currentContact).name === name",
     to: 'currentContact !== null && name === ""',
   },
   {
