@@ -28,7 +28,7 @@ import {
   UsageError,
 } from "./command.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
-import { FROM_TIME } from "../http/server/parameters.ts";
+import { ENTRIES_SINCE } from "../http/server/parameters.ts";
 import { dataFlag, parameterFlag } from "./flags.ts";
 
 const LIST_LIMIT = 100;
@@ -194,7 +194,8 @@ async function replay(context: CommandContext): Promise<void> {
   const { config, deps, arguments: [id], flags, print } = context;
   const mistakes: string[] = [];
   const state = stateFlag(flags.state, REPLAYED_STATES, mistakes);
-  const since = parameterFlag("since", flags.since, FROM_TIME, mistakes) ?? 0;
+  const since = parameterFlag("since", flags.since, ENTRIES_SINCE, mistakes) ??
+    0;
   if ((id === undefined) === (flags.state === undefined)) {
     mistakes.push("give either the ID of a delivery or --state STATE.");
   } else if (id !== undefined && flags.since !== undefined) {

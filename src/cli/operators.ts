@@ -6,10 +6,10 @@ import {
   revokeOperatorKey,
 } from "../sellers/operator_keys.ts";
 import {
-  AUDIT_SELLER,
-  FROM_TIME,
-  TO_TIME,
-  WHO,
+  AUDIT_SELLER_FILTER,
+  ENTRIES_SINCE,
+  ENTRIES_UNTIL,
+  WHO_FILTER,
 } from "../http/server/parameters.ts";
 import { isoTime } from "../xml/encode.ts";
 import { type Command, flag, line } from "./command.ts";
@@ -91,10 +91,10 @@ export const operatorCommands: readonly Command[] = [
     ],
     run: async ({ db, flags, print, printError }) => {
       const filter = readParameters(flags, {
-        who: WHO,
-        seller: AUDIT_SELLER,
-        since: FROM_TIME,
-        until: TO_TIME,
+        who: WHO_FILTER,
+        seller: AUDIT_SELLER_FILTER,
+        since: ENTRIES_SINCE,
+        until: ENTRIES_UNTIL,
       });
       let count = 0;
       const readPage = (after: string | null) =>

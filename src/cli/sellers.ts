@@ -22,12 +22,12 @@ import {
   listRefusals,
 } from "../sellers/refusals.ts";
 import {
-  CODE,
-  FROM_TIME,
+  ENTRIES_SINCE,
+  ENTRIES_UNTIL,
   MISSING_AT_MOST,
-  ROUTE,
-  SKU_OR_REQUEST,
-  TO_TIME,
+  REFUSAL_CODE_FILTER,
+  ROUTE_FILTER,
+  SKU_OR_REQUEST_FILTER,
 } from "../http/server/parameters.ts";
 import { nearestPath } from "../http/server/nearest_path.ts";
 import { nearestName } from "../lib/nearest_name.ts";
@@ -189,11 +189,11 @@ export const sellerCommands: readonly Command[] = [
     ],
     run: async ({ db, arguments: [name], flags, print, printError }) => {
       const { find: q, ...wanted } = readParameters(flags, {
-        since: FROM_TIME,
-        until: TO_TIME,
-        code: CODE,
-        route: ROUTE,
-        find: SKU_OR_REQUEST,
+        since: ENTRIES_SINCE,
+        until: ENTRIES_UNTIL,
+        code: REFUSAL_CODE_FILTER,
+        route: ROUTE_FILTER,
+        find: SKU_OR_REQUEST_FILTER,
       });
       if (wanted.route !== null) await checkRoute(wanted.route);
       const { no: sellerNo } = await db.read((sql) => sellerByName(sql, name));

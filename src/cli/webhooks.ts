@@ -18,7 +18,7 @@ import {
   UsageError,
 } from "./command.ts";
 import { databaseCommand, withDatabase } from "./database.ts";
-import { FROM_TIME, TO_TIME } from "../http/server/parameters.ts";
+import { ENTRIES_SINCE, ENTRIES_UNTIL } from "../http/server/parameters.ts";
 import { dataFlag, readParameters, sellerFlag } from "./flags.ts";
 
 export const webhookCommands: readonly Command[] = [
@@ -90,8 +90,8 @@ async function recover(context: CommandContext): Promise<void> {
   const { config, deps, arguments: [name], flags, print } = context;
   const trigger = knownTrigger(name);
   const { since, until } = readParameters(flags, {
-    since: FROM_TIME,
-    until: TO_TIME,
+    since: ENTRIES_SINCE,
+    until: ENTRIES_UNTIL,
   });
   const period = { since: since ?? 0, until: until ?? deps.clock.now() };
   await withDatabase(config, async (db) => {

@@ -210,7 +210,7 @@ const FOR_OPERATORS = routes("operator", "/operator_api", {
 });
 
 /** The routes at SELLER_METRICS_PORT. */
-export const MONITORING: readonly Route[] = [
+export const MONITORING_ROUTES: readonly Route[] = [
   ...routes("metrics", "", { "GET /metrics": getMetrics }),
   ...routes("public", "", {
     "GET /healthz": getHealth,
@@ -241,7 +241,7 @@ const FOR_ALL = routes("public", "", {
 const DIRECT_ROUTES: readonly Route[] = [
   ...FOR_SELLERS,
   ...FOR_OPERATORS,
-  ...MONITORING,
+  ...MONITORING_ROUTES,
   ...FOR_ALL,
 ];
 

@@ -9,7 +9,7 @@ import type { Caller } from "./seller.ts";
 import { sellerByName } from "./seller_rows.ts";
 
 /** How long one entry in the audit log stands for all requests of a view. */
-export const ENTRY_MS = 15 * 60_000;
+export const VIEW_ENTRY_MS = 15 * 60_000;
 /** How many views are remembered; a forgotten view gets a new entry. */
 const VIEWS_REMEMBERED = 1_000;
 
@@ -44,7 +44,7 @@ export class SellerViews {
         "seller view",
         () => Promise.resolve([undefined, entry] as const),
       );
-      view = { until: now + ENTRY_MS, recorded: write };
+      view = { until: now + VIEW_ENTRY_MS, recorded: write };
       this.#recordedViews.set(key, view);
       write.catch(() => this.#recordedViews.delete(key));
     }

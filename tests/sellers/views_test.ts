@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { systemDeps } from "../../src/deps.ts";
 import { ROUTES } from "../../src/http/routes.ts";
-import { ENTRY_MS } from "../../src/sellers/views.ts";
+import { VIEW_ENTRY_MS } from "../../src/sellers/views.ts";
 import { addOperatorKey } from "../../src/sellers/operator_keys.ts";
 import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { TestClock } from "../support/clock.ts";
@@ -104,7 +104,7 @@ bothForms.test("views: each is in the audit log, whatever state the seller is in
   assertEquals(await look("nobody"), 404);
   assertEquals(await look("acme", app.key), 401);
   assertEquals(await looks(app), ["environment seller view acme"]);
-  clock.advance(ENTRY_MS);
+  clock.advance(VIEW_ENTRY_MS);
   assertEquals(await look(), 200);
   assertEquals((await looks(app)).length, 2);
 });

@@ -4,11 +4,11 @@ import { isoTime } from "../../xml/encode.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
-  AUDIT_SELLER,
-  FROM_TIME,
-  LIMIT,
-  TO_TIME,
-  WHO,
+  AUDIT_SELLER_FILTER,
+  ENTRIES_SINCE,
+  ENTRIES_UNTIL,
+  PAGE_SIZE,
+  WHO_FILTER,
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
@@ -19,15 +19,22 @@ export const listAudit = endpoint({
   about:
     "The changes by operators, and those of sellers to their keys, newest " +
     "first, and who made them.",
-  parameters: [WHO, AUDIT_SELLER, FROM_TIME, TO_TIME, AFTER, LIMIT],
+  parameters: [
+    WHO_FILTER,
+    AUDIT_SELLER_FILTER,
+    ENTRIES_SINCE,
+    ENTRIES_UNTIL,
+    AFTER,
+    PAGE_SIZE,
+  ],
   answers: ["audit"],
 }, async (exchange) => {
   const reader = new QueryReader(exchange.query);
   const filter = {
-    who: reader.read(WHO),
-    seller: reader.read(AUDIT_SELLER),
-    since: reader.read(FROM_TIME),
-    until: reader.read(TO_TIME),
+    who: reader.read(WHO_FILTER),
+    seller: reader.read(AUDIT_SELLER_FILTER),
+    since: reader.read(ENTRIES_SINCE),
+    until: reader.read(ENTRIES_UNTIL),
   };
   const place = reader.idPlace();
   const { list, next } = await readPage(

@@ -15,12 +15,12 @@ async function builtFile<T>(files: Promise<{ default: T }>): Promise<T> {
 }
 
 /** The page's scripts by name. */
-export const SCRIPTS = await builtFile(
+export const PAGE_SCRIPTS = await builtFile(
   import("../../web/dist/scripts.json", { with: { type: "json" } }),
 );
 
 /** The typed client as a script, and its types. */
-export const CLIENT = await builtFile(
+export const CLIENT_SCRIPT = await builtFile(
   import("../../client/dist/client.js", { with: { type: "text" } }),
 );
 export const CLIENT_TYPES = await builtFile(

@@ -28,7 +28,7 @@ import {
   AFTER,
   CATEGORY_SEARCH,
   DRY_RUN,
-  LIMIT,
+  PAGE_SIZE,
 } from "../server/parameters.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { endpoint, type Reply } from "../server/route.ts";
@@ -61,7 +61,7 @@ export const listAllCategories = endpoint({
   operation: "listAllCategories",
   title: "List categories",
   about: "The list of categories as you sent it, in pages.",
-  parameters: [CATEGORY_SEARCH, AFTER, LIMIT],
+  parameters: [CATEGORY_SEARCH, AFTER, PAGE_SIZE],
   answers: ["categories"],
 }, (exchange) => pageOfCategories(exchange));
 
@@ -71,7 +71,7 @@ export const listCategories = endpoint({
   about: "The categories with their rules, in the marketplace's order. If " +
     "`closed` is true, products may use only these categories. Without a " +
     "list, products may use any category. The ETag changes with the list.",
-  parameters: [CATEGORY_SEARCH, AFTER, LIMIT],
+  parameters: [CATEGORY_SEARCH, AFTER, PAGE_SIZE],
   answers: ["categories"],
 }, (exchange) => pageOfCategories(exchange));
 

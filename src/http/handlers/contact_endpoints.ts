@@ -23,7 +23,7 @@ import { isoTime, type XmlNode } from "../../xml/encode.ts";
 import { SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
 import { jsonCursor } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
-import { AFTER, LIMIT } from "../server/parameters.ts";
+import { AFTER, PAGE_SIZE } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
 import { CHANGE_CURSOR } from "./change_cursor.ts";
@@ -57,7 +57,7 @@ export const listContacts = endpoint({
   operation: "listContacts",
   title: "List contacts",
   about: "Your contacts, in the order of their names.",
-  parameters: [AFTER, LIMIT],
+  parameters: [AFTER, PAGE_SIZE],
   answers: ["contacts"],
 }, async (exchange) => {
   const reader = new QueryReader(exchange.query);
@@ -130,7 +130,7 @@ export const followContacts = endpoint({
     "change of a contact does not change the products that name it. Every " +
     "page that is not empty has a <next>, which never expires: store it, and " +
     "send it as after in the next request.",
-  parameters: [AFTER, LIMIT],
+  parameters: [AFTER, PAGE_SIZE],
   answers: ["contact_changes"],
 }, async (exchange) => {
   const reader = new QueryReader(exchange.query);

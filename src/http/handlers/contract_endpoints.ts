@@ -35,7 +35,7 @@ import {
 import { DAY_MS } from "../../lib/durations.ts";
 import { notFound } from "../../lib/errors.ts";
 import { endpoint, type Handler } from "../server/route.ts";
-import { CLIENT, CLIENT_TYPES } from "./built_files.ts";
+import { CLIENT_SCRIPT, CLIENT_TYPES } from "./built_files.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
 /** Forbids external content, and inline scripts and styles. */
@@ -61,7 +61,7 @@ export const getDocs = endpoint({
 
 /** Files that chapters link to, and the script of the search. */
 const FILES: readonly (readonly [string, Handler])[] = [
-  ["client.js", publishedText("text/javascript", () => CLIENT)],
+  ["client.js", publishedText("text/javascript", () => CLIENT_SCRIPT)],
   [
     "client.d.ts",
     publishedText("application/typescript", () => CLIENT_TYPES),

@@ -14,13 +14,13 @@ import type { Exchange } from "../server/exchange.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
-  EVENT_ID,
-  LIMIT,
-  REFERENCE,
-  TRIGGER,
+  EVENT_ID_FILTER,
+  PAGE_SIZE,
+  REFERENCE_FILTER,
+  TRIGGER_FILTER,
   waitUntil,
 } from "../server/parameters.ts";
-import { cursorOf, numberField } from "../server/cursor.ts";
+import { fieldCursor, numberField } from "../server/cursor.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { pollUntil, waitInSlot } from "./waiting.ts";
 import {
@@ -40,7 +40,14 @@ export const listEvents = endpoint({
   about:
     "Your events in order, with or without a webhook. Every answer has a " +
     "<next>: store it, and send it as after in the next request.",
-  parameters: [AFTER, LIMIT, TRIGGER, REFERENCE, EVENT_ID, WAIT],
+  parameters: [
+    AFTER,
+    PAGE_SIZE,
+    TRIGGER_FILTER,
+    REFERENCE_FILTER,
+    EVENT_ID_FILTER,
+    WAIT,
+  ],
   answers: ["events"],
   waits: true,
 }, async (exchange) => {
@@ -74,9 +81,9 @@ function readPlace(query: URLSearchParams): EventsQuery {
   const reader = new QueryReader(query);
   const place = {
     after: reader.cursor(EVENT_CURSOR) ?? 0,
-    trigger: reader.read(TRIGGER),
-    reference: reader.read(REFERENCE),
-    id: reader.read(EVENT_ID),
+    trigger: reader.read(TRIGGER_FILTER),
+    reference: reader.read(REFERENCE_FILTER),
+    id: reader.read(EVENT_ID_FILTER),
     limit: reader.limit(),
   };
   reader.finish();
@@ -84,7 +91,7 @@ function readPlace(query: URLSearchParams): EventsQuery {
 }
 
 /** A cursor is the number of the last event that was read. */
-const EVENT_CURSOR = cursorOf(numberField(/0|[1-9]\d{0,14}/y));
+const EVENT_CURSOR = fieldCursor(numberField(/0|[1-9]\d{0,14}/y));
 
 /**
  * Throws 422 for a cursor beyond the last event, as after the operator restored

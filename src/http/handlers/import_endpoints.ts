@@ -44,16 +44,16 @@ import { detailNode, warningList } from "../server/error_answers.ts";
 import { cursor, numberField } from "../server/cursor.ts";
 import { readPage, readRows } from "../server/list.ts";
 import {
-  ACCEPT,
+  ACCEPT_VALID,
   AFTER,
-  CHANGED,
   DRY_RUN,
   IDEMPOTENCY_KEY,
-  LIMIT,
-  NAME,
-  RESULT,
-  SHOW,
-  VERSION,
+  KEEP_CHANGED,
+  PAGE_SIZE,
+  RESULT_FILTER,
+  SHOW_FORMER,
+  UPLOAD_NAME,
+  VERSION_PARAMETER,
   waitUntil,
 } from "../server/parameters.ts";
 import { QueryReader, readOption } from "../server/query.ts";
@@ -82,7 +82,14 @@ export const beginImport = endpoint({
     "disk. In the background all products are checked, then stored: all or " +
     "none; with accept=valid, the valid ones.",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
-  parameters: [VERSION, DRY_RUN, SHOW, ACCEPT, NAME, IDEMPOTENCY_KEY],
+  parameters: [
+    VERSION_PARAMETER,
+    DRY_RUN,
+    SHOW_FORMER,
+    ACCEPT_VALID,
+    UPLOAD_NAME,
+    IDEMPOTENCY_KEY,
+  ],
   answers: ["import_begun"],
   errors: ["unsupported_version", "too_many_products"],
   waits: true,
@@ -95,10 +102,10 @@ export const beginImport = endpoint({
     seller,
     chunks: exchange.chunks(services.config.importLimit),
     form: exchange.sentForm,
-    name: readOption(query, NAME),
+    name: readOption(query, UPLOAD_NAME),
     dryRun,
     showsFormer,
-    acceptValid: readOption(query, ACCEPT) !== null,
+    acceptValid: readOption(query, ACCEPT_VALID) !== null,
     idempotency: readIdempotencyKey(request),
   });
   if (!repeated) logBegun(exchange, "import_accepted", importId);
@@ -224,7 +231,7 @@ export const listImports = endpoint({
   operation: "listImports",
   title: "List imports",
   about: "Your imports, newest first, with counts but without problems.",
-  parameters: [AFTER, LIMIT],
+  parameters: [AFTER, PAGE_SIZE],
   answers: ["imports"],
 }, async (exchange) => {
   const { page, next } = await readRows(
@@ -259,7 +266,7 @@ export const getImportResults = endpoint({
   operation: "getImportResults",
   title: "List the results of an import",
   about: "The result of each product, in the order of the document.",
-  parameters: [AFTER, LIMIT, RESULT, SHOW],
+  parameters: [AFTER, PAGE_SIZE, RESULT_FILTER, SHOW_FORMER],
   answers: ["import_results"],
 }, async (exchange) => {
   const { services: { db }, seller, params, query } = exchange;
@@ -268,8 +275,8 @@ export const getImportResults = endpoint({
   const reader = new QueryReader(query);
   const after = reader.cursor(RESULTS_CURSOR) ?? START;
   const limit = reader.limit();
-  const wanted = reader.read(RESULT);
-  const show = reader.read(SHOW);
+  const wanted = reader.read(RESULT_FILTER);
+  const show = reader.read(SHOW_FORMER);
   reader.finish();
   const record = await readImport(db, seller.no, id);
   const showsFormer = show !== null || record.shows_former === 1;
@@ -372,7 +379,7 @@ export const undoImport = endpoint({
     "the import changed, and deletes the products that it created, newest " +
     "part first. The undo is refused if one of these fields has changed " +
     "since, unless changed=keep.",
-  parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
+  parameters: [KEEP_CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["import_begun"],
   errors: ["conflict", "record_invalid"],
 }, async (exchange) => {
@@ -380,7 +387,7 @@ export const undoImport = endpoint({
   const { importId, repeated } = await undo(services, {
     seller,
     importId: params.import_id,
-    keepChanged: readOption(query, CHANGED) !== null,
+    keepChanged: readOption(query, KEEP_CHANGED) !== null,
     dryRun: readOption(query, DRY_RUN) ?? false,
     idempotency: readIdempotencyKey(request),
   });

@@ -8,7 +8,7 @@ import base from "../../web/styles/base.css" with { type: "text" };
 import parts from "../../web/styles/parts.css" with { type: "text" };
 import views from "../../web/styles/views.css" with { type: "text" };
 import { endpoint } from "../server/route.ts";
-import { SCRIPTS } from "./built_files.ts";
+import { PAGE_SCRIPTS } from "./built_files.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
 /**
@@ -41,7 +41,7 @@ const ASSET_HEADERS = {
 
 /** Assets by the names under which scripts import them. */
 const FILES: ReadonlyMap<string, StaticText> = new Map([
-  ...Object.entries(SCRIPTS).map(([name, script]) =>
+  ...Object.entries(PAGE_SCRIPTS).map(([name, script]) =>
     [name, staticText("text/javascript", script)] as const
   ),
   ["page.css", staticText("text/css", base + parts + views)],
@@ -57,7 +57,9 @@ const VERSION = createHash("sha256")
  * The scripts that `page.js` imports first; preloading them saves the browser a
  * wait.
  */
-const PRELOADED = SCRIPTS["page.js"].matchAll(/(?:from|import)"\.(\/[^"]+)"/g)
+const PRELOADED = PAGE_SCRIPTS["page.js"].matchAll(
+  /(?:from|import)"\.(\/[^"]+)"/g,
+)
   .map(([, path]) => `<link rel="modulepreload" href="/assets${path}">\n`);
 const HTML = html.replace("</head>", [...PRELOADED, "</head>"].join("    "))
   .replaceAll("/assets/", `/assets/${VERSION}/`);

@@ -42,15 +42,15 @@ import {
   AFTER,
   DIFFERENCE,
   EXPECTED_VALUE,
-  GTIN_IS,
+  GTIN_FILTER,
   IDEMPOTENCY_KEY,
-  IMAGES,
-  LIMIT,
+  IMAGES_FILTER,
   ORDER,
-  REVIEW,
-  SEARCH,
+  PAGE_SIZE,
+  PRODUCT_SEARCH,
+  REVIEW_FILTER,
   SORT,
-  STATUS,
+  STATUS_FILTER,
   UPDATED_SINCE,
   waitUntil,
 } from "../server/parameters.ts";
@@ -95,20 +95,20 @@ export const listProducts = endpoint({
     "the end: continue while there is a <next>.",
   parameters: [
     AFTER,
-    LIMIT,
+    PAGE_SIZE,
     UPDATED_SINCE,
-    STATUS,
-    REVIEW,
-    IMAGES,
-    GTIN_IS,
-    SEARCH,
+    STATUS_FILTER,
+    REVIEW_FILTER,
+    IMAGES_FILTER,
+    GTIN_FILTER,
+    PRODUCT_SEARCH,
     SORT,
     ORDER,
   ],
   answers: ["products"],
 }, async (exchange) => {
   const reader = new QueryReader(exchange.query);
-  if (exchange.query.get(STATUS.name) === "deleted") {
+  if (exchange.query.get(STATUS_FILTER.name) === "deleted") {
     return await listDeleted(exchange, reader);
   }
   const sort = reader.read(SORT) ?? "created_at";
@@ -222,9 +222,11 @@ async function listDeleted(
   };
   const filter = {
     since: reader.read(UPDATED_SINCE),
-    text: reader.read(SEARCH) || null,
+    text: reader.read(PRODUCT_SEARCH) || null,
   };
-  for (const { name } of [REVIEW, IMAGES, GTIN_IS, SORT, ORDER]) {
+  for (
+    const { name } of [REVIEW_FILTER, IMAGES_FILTER, GTIN_FILTER, SORT, ORDER]
+  ) {
     if (!exchange.query.has(name)) continue;
     reader.addProblem(
       name,
@@ -277,12 +279,12 @@ async function productNodes(
 
 function readFilter(reader: QueryReader): ProductFilter {
   return {
-    status: reader.read(STATUS) as Status | null,
-    review: reader.read(REVIEW),
+    status: reader.read(STATUS_FILTER) as Status | null,
+    review: reader.read(REVIEW_FILTER),
     updatedSince: reader.read(UPDATED_SINCE),
-    text: reader.read(SEARCH) || null,
-    images: reader.read(IMAGES),
-    gtin: reader.read(GTIN_IS),
+    text: reader.read(PRODUCT_SEARCH) || null,
+    images: reader.read(IMAGES_FILTER),
+    gtin: reader.read(GTIN_FILTER),
   };
 }
 
@@ -335,7 +337,7 @@ export const followProducts = endpoint({
     "seller is renamed. Every page that is not empty has a <next>, which " +
     "never expires: store it, and send it as after in the next request. With " +
     "wait, an empty page has a <next>, too: the cursor of the request.",
-  parameters: [AFTER, LIMIT, CHANGE_WAIT],
+  parameters: [AFTER, PAGE_SIZE, CHANGE_WAIT],
   answers: ["followed_products"],
   waits: true,
 }, async (exchange) => {

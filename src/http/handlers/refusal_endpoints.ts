@@ -14,26 +14,26 @@ import { detailNode } from "../server/error_answers.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
-  CODE,
-  FROM_TIME,
-  LIMIT,
-  ROUTE,
-  SELLER,
-  SKU_OR_REQUEST,
-  TO_TIME,
+  ENTRIES_SINCE,
+  ENTRIES_UNTIL,
+  PAGE_SIZE,
+  REFUSAL_CODE_FILTER,
+  ROUTE_FILTER,
+  SELLER_FILTER,
+  SKU_OR_REQUEST_FILTER,
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 
 const ABOUT_RETENTION = `The last ${KEPT_REFUSALS} refusals of each seller ` +
   `are kept for ${KEPT_REFUSAL_DAYS} days. They are listed newest first`;
 const FILTERS = [
-  FROM_TIME,
-  TO_TIME,
-  CODE,
-  ROUTE,
-  SKU_OR_REQUEST,
+  ENTRIES_SINCE,
+  ENTRIES_UNTIL,
+  REFUSAL_CODE_FILTER,
+  ROUTE_FILTER,
+  SKU_OR_REQUEST_FILTER,
   AFTER,
-  LIMIT,
+  PAGE_SIZE,
 ];
 
 export const listRefusals = endpoint({
@@ -51,11 +51,11 @@ export const listAllRefusals = endpoint({
   title: "List refused requests of sellers",
   about: "Requests of sellers that were refused with a 4xx. " +
     `${ABOUT_RETENTION}.`,
-  parameters: [SELLER, ...FILTERS],
+  parameters: [SELLER_FILTER, ...FILTERS],
   answers: ["refusals"],
   errors: ["not_found"],
 }, async (exchange) => {
-  const name = exchange.query.get(SELLER.name);
+  const name = exchange.query.get(SELLER_FILTER.name);
   const seller = name === null
     ? null
     : await exchange.services.db.read((sql) => sellerByName(sql, name));
@@ -69,11 +69,11 @@ async function pageOfRefusals(
   const reader = new QueryReader(exchange.query);
   const filter = {
     sellerNo,
-    since: reader.read(FROM_TIME),
-    until: reader.read(TO_TIME),
-    code: reader.read(CODE),
-    route: reader.read(ROUTE),
-    q: reader.read(SKU_OR_REQUEST),
+    since: reader.read(ENTRIES_SINCE),
+    until: reader.read(ENTRIES_UNTIL),
+    code: reader.read(REFUSAL_CODE_FILTER),
+    route: reader.read(ROUTE_FILTER),
+    q: reader.read(SKU_OR_REQUEST_FILTER),
   };
   const place = reader.idPlace();
   await exchange.services.refusals.flush();

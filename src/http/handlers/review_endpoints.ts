@@ -53,7 +53,12 @@ import {
 } from "../../xml/encode.ts";
 import { cursor, ID_FIELD, numberField } from "../server/cursor.ts";
 import { readPage } from "../server/list.ts";
-import { AFTER, LIMIT, REVIEW_STATE, SELLER } from "../server/parameters.ts";
+import {
+  AFTER,
+  PAGE_SIZE,
+  REVIEW_STATE_FILTER,
+  SELLER_FILTER,
+} from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import { endpoint } from "../server/route.ts";
 
@@ -68,19 +73,19 @@ export const listReviews = endpoint({
   about: "The product that has been in the state for longest comes first. " +
     "Each product is shown as it is now, with the changes since the last " +
     "approval.",
-  parameters: [REVIEW_STATE, SELLER, AFTER, LIMIT],
+  parameters: [REVIEW_STATE_FILTER, SELLER_FILTER, AFTER, PAGE_SIZE],
   answers: ["reviews"],
   errors: ["not_found"],
 }, async (exchange) => {
   const { services, query } = exchange;
   const reader = new QueryReader(query);
-  const state = reader.read(REVIEW_STATE) ?? "pending";
+  const state = reader.read(REVIEW_STATE_FILTER) ?? "pending";
   const place = {
     after: reader.cursor(REVIEW_CURSOR) ?? FIRST_REVIEW,
     limit: reader.limit(),
   };
   reader.finish();
-  const name = query.get(SELLER.name);
+  const name = query.get(SELLER_FILTER.name);
   const sellerNo = name === null
     ? null
     : (await services.db.read((sql) => sellerByName(sql, name))).no;

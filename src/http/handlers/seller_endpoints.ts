@@ -23,7 +23,7 @@ import { isoTime, isoTimeOrNone } from "../../xml/encode.ts";
 import { keyNode, newKeyXml } from "./key_endpoints.ts";
 import { readRows } from "../server/list.ts";
 import type { SellerNode } from "../../contracts/answers.ts";
-import { AFTER, LIMIT, SELLER } from "../server/parameters.ts";
+import { AFTER, PAGE_SIZE, SELLER_FILTER } from "../server/parameters.ts";
 import { KEY_EXAMPLE, SELLER_EXAMPLE } from "../../contracts/examples.ts";
 import { endpoint } from "../server/route.ts";
 
@@ -138,12 +138,12 @@ export const listSellers = endpoint({
   operation: "listSellers",
   title: "List sellers",
   about: "All sellers in the order of creation, with their limits and usage.",
-  parameters: [AFTER, LIMIT, SELLER],
+  parameters: [AFTER, PAGE_SIZE, SELLER_FILTER],
   answers: ["sellers"],
   errors: ["not_found"],
 }, async (exchange) => {
   const { query, services: { db, deps } } = exchange;
-  const name = query.get(SELLER.name);
+  const name = query.get(SELLER_FILTER.name);
   if (name !== null) {
     const row = await db.read(async (sql) => {
       const { no } = await sellerByName(sql, name);

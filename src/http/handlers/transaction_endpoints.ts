@@ -37,7 +37,7 @@ import {
   readRows,
   STEP_BYTES,
 } from "../server/list.ts";
-import { cursorOf, numberField } from "../server/cursor.ts";
+import { fieldCursor, numberField } from "../server/cursor.ts";
 import { QueryReader, readOption } from "../server/query.ts";
 import { bytesOf, isSmallText } from "../server/sending.ts";
 import { progressRecord } from "./transaction_xml.ts";
@@ -47,7 +47,7 @@ import {
   wantsEvents,
   type WatchedRecord,
 } from "./progress.ts";
-import { AFTER, LIMIT, waitUntil } from "../server/parameters.ts";
+import { AFTER, PAGE_SIZE, waitUntil } from "../server/parameters.ts";
 
 const WAIT = waitUntil("the status is final");
 /** How many results' images are read together; each has up to ten images. */
@@ -102,7 +102,7 @@ function watchedTransaction(
 }
 
 /** A cursor is the number of results to leave out. */
-const RESULTS_CURSOR = cursorOf(numberField(/[1-9]\d{0,3}/y));
+const RESULTS_CURSOR = fieldCursor(numberField(/[1-9]\d{0,3}/y));
 
 /**
  * The record with the results after `after`. In a final record only `undone_by`
@@ -345,7 +345,7 @@ export const listTransactions = endpoint({
   operation: "listTransactions",
   title: "List uploads",
   about: "Your uploads, newest first, with counts but without results.",
-  parameters: [AFTER, LIMIT],
+  parameters: [AFTER, PAGE_SIZE],
   answers: ["transactions"],
 }, async (exchange) => {
   const { page, next } = await readRows(

@@ -14,18 +14,18 @@ import type { Exchange } from "../server/exchange.ts";
 import { detailList, warningList } from "../server/error_answers.ts";
 import { boundedList } from "../server/list.ts";
 import {
-  ACCEPT,
+  ACCEPT_VALID,
   API_VERSION,
-  CHANGED,
-  COMPLETE,
+  COMPLETE_QUANTITY,
   DRY_RUN,
   IDEMPOTENCY_KEY,
   IDEMPOTENCY_KEY_LENGTH,
+  KEEP_CHANGED,
   MISSING_AT_MOST,
   MISSING_AT_MOST_DEFAULT,
-  NAME,
-  SHOW,
-  VERSION,
+  SHOW_FORMER,
+  UPLOAD_NAME,
+  VERSION_PARAMETER,
 } from "../server/parameters.ts";
 import { readOption } from "../server/query.ts";
 import type { AnswerForm } from "../../contracts/answer_form.ts";
@@ -45,7 +45,14 @@ export const uploadProducts = endpoint({
     "the valid ones. Each image URL must answer HEAD with 200. Images are " +
     "downloaded after the answer.",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
-  parameters: [VERSION, DRY_RUN, SHOW, ACCEPT, NAME, IDEMPOTENCY_KEY],
+  parameters: [
+    VERSION_PARAMETER,
+    DRY_RUN,
+    SHOW_FORMER,
+    ACCEPT_VALID,
+    UPLOAD_NAME,
+    IDEMPOTENCY_KEY,
+  ],
   answers: ["upload", "dry_run"],
   errors: ["unsupported_version", "too_many_products"],
   upload: true,
@@ -65,13 +72,13 @@ export const uploadAttributes = endpoint({
     example: ATTRIBUTES_EXAMPLE,
   },
   parameters: [
-    VERSION,
+    VERSION_PARAMETER,
     DRY_RUN,
-    SHOW,
-    ACCEPT,
-    COMPLETE,
+    SHOW_FORMER,
+    ACCEPT_VALID,
+    COMPLETE_QUANTITY,
     MISSING_AT_MOST,
-    NAME,
+    UPLOAD_NAME,
     IDEMPOTENCY_KEY,
   ],
   answers: ["upload", "dry_run"],
@@ -93,7 +100,7 @@ async function uploadDocument(
   if (room > 0) exchange.takeRoom(room);
   const dryRun = readOption(query, DRY_RUN) ?? false;
   const showsFormer = readShow(query, dryRun);
-  const acceptValid = readOption(query, ACCEPT) !== null;
+  const acceptValid = readOption(query, ACCEPT_VALID) !== null;
   const outcome = await upload(services, {
     seller,
     body,
@@ -103,7 +110,7 @@ async function uploadDocument(
     acceptValid,
     attributesOnly,
     complete,
-    name: readOption(query, NAME),
+    name: readOption(query, UPLOAD_NAME),
     idempotency: readIdempotencyKey(request),
   });
   if ("counts" in outcome) logDone(exchange, "upload_accepted", outcome);
@@ -131,7 +138,7 @@ async function uploadDocument(
 
 /** Throws 400 for `show=former` unless the request is a dry run. */
 export function readShow(query: URLSearchParams, dryRun: boolean): boolean {
-  const showsFormer = readOption(query, SHOW) !== null;
+  const showsFormer = readOption(query, SHOW_FORMER) !== null;
   if (dryRun || !showsFormer) return showsFormer;
   throw new ServiceError(
     "malformed_request",
@@ -162,7 +169,7 @@ function checkedList(
 }
 
 function readComplete(query: URLSearchParams): Complete | null {
-  const isComplete = readOption(query, COMPLETE) !== null;
+  const isComplete = readOption(query, COMPLETE_QUANTITY) !== null;
   const atMost = readOption(query, MISSING_AT_MOST);
   if (isComplete) return { atMost: atMost ?? MISSING_AT_MOST_DEFAULT };
   if (atMost === null) return null;
@@ -211,7 +218,7 @@ function logDone(
 }
 
 export function checkVersion(query: URLSearchParams): void {
-  const version = query.get(VERSION.name) ?? API_VERSION;
+  const version = query.get(VERSION_PARAMETER.name) ?? API_VERSION;
   if (version === API_VERSION) return;
   throw new ServiceError(
     "unsupported_version",
@@ -266,7 +273,7 @@ export const undoUpload = endpoint({
     "deletes the products that it created: all or nothing. The undo is " +
     "itself a transaction that can be undone. A dry run returns the counts " +
     "of an undo with changed=keep, and the fields that have changed since.",
-  parameters: [CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
+  parameters: [KEEP_CHANGED, DRY_RUN, IDEMPOTENCY_KEY],
   answers: ["upload", "undo_dry_run"],
   errors: ["conflict", "record_invalid"],
 }, async (exchange) => {
@@ -274,7 +281,7 @@ export const undoUpload = endpoint({
   const undo = {
     seller,
     transactionId: params.transaction_id,
-    keepChanged: readOption(query, CHANGED) !== null,
+    keepChanged: readOption(query, KEEP_CHANGED) !== null,
     idempotency: readIdempotencyKey(request),
   };
   await countProducts(exchange);

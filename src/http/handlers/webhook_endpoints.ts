@@ -37,12 +37,12 @@ import { SMALL_DOCUMENT_BYTES } from "../../xml/small_document.ts";
 import { readPage } from "../server/list.ts";
 import {
   AFTER,
-  LIMIT,
-  REFERENCE,
-  SINCE,
-  STATE,
-  TRIGGER,
-  UNTIL,
+  DELIVERY_STATE_FILTER,
+  EVENTS_SINCE,
+  EVENTS_UNTIL,
+  PAGE_SIZE,
+  REFERENCE_FILTER,
+  TRIGGER_FILTER,
 } from "../server/parameters.ts";
 import { QueryReader } from "../server/query.ts";
 import type { Exchange } from "../server/exchange.ts";
@@ -151,7 +151,7 @@ export const recoverWebhook = endpoint({
     "retrying, or for which there was no webhook. The answer counts the " +
     "queued deliveries, without those already pending. If the webhook is " +
     "disabled, the deliveries wait until it is registered again.",
-  parameters: [SINCE, UNTIL],
+  parameters: [EVENTS_SINCE, EVENTS_UNTIL],
   answers: ["recovery"],
   errors: ["record_invalid"],
 }, (exchange) => {
@@ -178,11 +178,11 @@ export const recoverWebhook = endpoint({
 
 function readPeriod(query: URLSearchParams, now: number): Period {
   const reader = new QueryReader(query);
-  const since = reader.read(SINCE);
-  const until = reader.read(UNTIL);
-  reader.require(SINCE);
+  const since = reader.read(EVENTS_SINCE);
+  const until = reader.read(EVENTS_UNTIL);
+  reader.require(EVENTS_SINCE);
   if (since !== null && until !== null && until < since) {
-    reader.addProblem(UNTIL.name, "not_allowed", "is before since.");
+    reader.addProblem(EVENTS_UNTIL.name, "not_allowed", "is before since.");
   }
   reader.finish();
   return { since: since ?? 0, until: until ?? now };
@@ -211,13 +211,13 @@ export const listDeliveries = endpoint({
   operation: "listDeliveries",
   title: "List deliveries",
   about: `Newest first, each with its last ten attempts. ${SHORT_PAGES}`,
-  parameters: [STATE, REFERENCE, AFTER, LIMIT],
+  parameters: [DELIVERY_STATE_FILTER, REFERENCE_FILTER, AFTER, PAGE_SIZE],
   answers: ["deliveries"],
 }, async (exchange) => {
   const { services, seller, params, query } = exchange;
   const reader = new QueryReader(query);
-  const state = reader.read(STATE);
-  const reference = reader.read(REFERENCE);
+  const state = reader.read(DELIVERY_STATE_FILTER);
+  const reference = reader.read(REFERENCE_FILTER);
   const place = reader.idPlace();
   const trigger = triggerOf(params);
   const webhook = await services.db.of(seller.no).read(
@@ -233,13 +233,13 @@ export const listSellerDeliveries = endpoint({
   title: "List a seller's deliveries",
   about: "Newest first, each with its last ten attempts, including " +
     `deliveries of deleted webhooks. ${SHORT_PAGES}`,
-  parameters: [STATE, TRIGGER, AFTER, LIMIT],
+  parameters: [DELIVERY_STATE_FILTER, TRIGGER_FILTER, AFTER, PAGE_SIZE],
   answers: ["deliveries"],
 }, async (exchange) => {
   const { services, params, query } = exchange;
   const reader = new QueryReader(query);
-  const trigger = reader.read(TRIGGER);
-  const state = reader.read(STATE);
+  const trigger = reader.read(TRIGGER_FILTER);
+  const state = reader.read(DELIVERY_STATE_FILTER);
   const place = reader.idPlace();
   const { no: sellerNo } = await services.db.read((sql) =>
     sellerByName(sql, params.seller)

@@ -52,7 +52,7 @@ export function cursor<T extends Record<keyof T, string | number>>(
 }
 
 /** The cursor of a list whose places have one field. */
-export function cursorOf<V extends string | number>(
+export function fieldCursor<V extends string | number>(
   field: CursorField<V>,
 ): Cursor<V> {
   const { write, parse } = cursor<{ field: V }>({ field });

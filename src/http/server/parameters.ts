@@ -108,7 +108,7 @@ function time(name: string, about: string): QueryParameter<number> {
   };
 }
 
-export const LIMIT: QueryParameter<number> = {
+export const PAGE_SIZE: QueryParameter<number> = {
   name: "limit",
   about: `entries of a page, 1 to ${PAGE_LIMIT.maximum}; default: ` +
     `${PAGE_LIMIT.default}`,
@@ -135,7 +135,7 @@ export const AFTER = {
 /** The longest search text, in code points. */
 const SEARCH_LENGTH = 150;
 
-export const SEARCH: QueryParameter<string> = {
+export const PRODUCT_SEARCH: QueryParameter<string> = {
   name: "q",
   about: "only products whose SKU or title contains this, in any case",
   schema: { type: "string", maxLength: SEARCH_LENGTH },
@@ -144,33 +144,33 @@ export const SEARCH: QueryParameter<string> = {
   expected: `a text of at most ${SEARCH_LENGTH} characters`,
 };
 export const CATEGORY_SEARCH: QueryParameter<string> = {
-  ...SEARCH,
+  ...PRODUCT_SEARCH,
   about: "only categories whose name contains this, in any case",
 };
-export const GTIN_IS = valueText({
+export const GTIN_FILTER = valueText({
   name: "gtin",
   about: "only products with exactly this GTIN",
   schema: { type: "string", minLength: 8, maxLength: 14 },
   read: readGtin,
   expected: "a GTIN of 8, 12, 13 or 14 digits",
 });
-export const STATUS = word(
+export const STATUS_FILTER = word(
   "status",
   [...STATUSES, "deleted"],
   "only products with this status; deleted: the ids and SKUs of " +
     "deleted products, the oldest deletion first",
 );
-export const REVIEW = word(
+export const REVIEW_FILTER = word(
   "review",
   REVIEW_STATES,
   "only products with this state of review",
 );
-export const IMAGES = word(
+export const IMAGES_FILTER = word(
   "images",
   ["pending", "stored", "failed"],
   "only products with an image in this state",
 );
-export const REVIEW_STATE = word(
+export const REVIEW_STATE_FILTER = word(
   "state",
   REVIEW_STATES,
   "only products in this state; default: pending",
@@ -190,19 +190,19 @@ export const UPDATED_SINCE = time(
   "only products that changed at this time or later; ISO 8601",
 );
 
-export const TRIGGER = word(
+export const TRIGGER_FILTER = word(
   "trigger",
   TRIGGERS,
   "only events of this trigger",
 );
-export const REFERENCE = valueText({
+export const REFERENCE_FILTER = valueText({
   name: "reference",
   about: "only the event with exactly this reference",
   schema: { type: "string", minLength: 1, maxLength: 255 },
   read: readReference,
   expected: "a text of 1 to 255 characters",
 });
-export const EVENT_ID: QueryParameter<string> = {
+export const EVENT_ID_FILTER: QueryParameter<string> = {
   name: "id",
   about: "only the event with this id, such as the <event_id> of a delivery",
   schema: { type: "string", format: "uuid" },
@@ -210,25 +210,28 @@ export const EVENT_ID: QueryParameter<string> = {
   code: "not_allowed",
   expected: "the id of an event",
 };
-export const STATE = word(
+export const DELIVERY_STATE_FILTER = word(
   "state",
   DELIVERY_STATES,
   "only deliveries in this state",
 );
-export const SINCE = {
+export const EVENTS_SINCE = {
   ...time("since", "only events of this time and later; ISO 8601; required"),
   required: true,
 } as const;
-export const UNTIL = time(
+export const EVENTS_UNTIL = time(
   "until",
   "only events of this time and earlier; default: now",
 );
-export const FROM_TIME = time("since", "only entries of this time and later");
-export const TO_TIME = time(
+export const ENTRIES_SINCE = time(
+  "since",
+  "only entries of this time and later",
+);
+export const ENTRIES_UNTIL = time(
   "until",
   "only entries of this time and earlier",
 );
-export const CODE = word(
+export const REFUSAL_CODE_FILTER = word(
   "code",
   REFUSAL_CODES,
   "only refusals with this code, or with a detail with this code",
@@ -243,7 +246,7 @@ const plainText = (name: string, about: string): QueryParameter<string> => ({
   code: "too_long",
   expected: `a text of at most ${SEARCH_LENGTH} characters`,
 });
-export const ROUTE: QueryParameter<string> = {
+export const ROUTE_FILTER: QueryParameter<string> = {
   ...plainText(
     "route",
     "only refusals with this <route>, such as POST /seller_api/bulk_products",
@@ -253,7 +256,7 @@ export const ROUTE: QueryParameter<string> = {
   expected: "method and path as <route> has them, as in " +
     '"POST /seller_api/bulk_products"',
 };
-export const SKU_OR_REQUEST = plainText(
+export const SKU_OR_REQUEST_FILTER = plainText(
   "q",
   "only refusals with a detail about this SKU, or of the request with this id",
 );
@@ -265,16 +268,16 @@ const requiredText = (name: string, about: string): QueryParameter<string> => ({
   code: "out_of_range",
   expected: `a text of 1 to ${SEARCH_LENGTH} characters`,
 });
-export const WHO = requiredText(
+export const WHO_FILTER = requiredText(
   "who",
   "only changes by the operator key of this name, or by `environment`, " +
     "`command line` or `seller`",
 );
-export const AUDIT_SELLER = requiredText(
+export const AUDIT_SELLER_FILTER = requiredText(
   "seller",
   "only changes of the seller that had this name at the time of the change",
 );
-export const SELLER: Parameter = {
+export const SELLER_FILTER: Parameter = {
   name: "seller",
   about: "only this seller, by name or id",
 };
@@ -309,7 +312,7 @@ export function waitUntil(event: string): QueryParameter<number> {
 /** The version of the interface. */
 export const API_VERSION = "1.1";
 
-export const VERSION = word(
+export const VERSION_PARAMETER = word(
   "v",
   [API_VERSION],
   `the version of the interface; ${API_VERSION} if left out`,
@@ -331,19 +334,19 @@ export const DRY_RUN = flag(
   "dry_run",
   "true: check everything, but store nothing",
 );
-export const ACCEPT = word(
+export const ACCEPT_VALID = word(
   "accept",
   ["valid"],
   "valid: store the valid products even if others are refused; if left " +
     "out, all products are stored or none",
 );
-export const SHOW = word(
+export const SHOW_FORMER = word(
   "show",
   ["former"],
   "former: the results of a dry run include the stored title, price, " +
     "quantity, GTIN and weight of each product",
 );
-export const COMPLETE = word(
+export const COMPLETE_QUANTITY = word(
   "complete",
   ["quantity"],
   "quantity: set the quantity of your products that are missing in the " +
@@ -367,7 +370,7 @@ export const MISSING_AT_MOST: QueryParameter<number> = {
   code: "out_of_range",
   expected: "a whole number of percent, 0 to 100",
 };
-export const CHANGED = word(
+export const KEEP_CHANGED = word(
   "changed",
   ["keep"],
   "keep: leave fields that were changed since as they are, and undo the " +
@@ -408,7 +411,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH },
 };
 
-export const NAME: QueryParameter<string> = {
+export const UPLOAD_NAME: QueryParameter<string> = {
   name: "name",
   about: "a name for the upload or import, such as the file name",
   schema: { type: "string", maxLength: IMPORT_NAME_LENGTH },
@@ -417,7 +420,7 @@ export const NAME: QueryParameter<string> = {
   code: "too_long",
   expected: `one line of at most ${IMPORT_NAME_LENGTH} characters`,
 };
-export const RESULT = word(
+export const RESULT_FILTER = word(
   "result",
   IMPORT_RESULTS,
   "only products with this result",

@@ -9,7 +9,12 @@ import {
 import { isNear, nearestName } from "../../lib/nearest_name.ts";
 import { quote } from "../../lib/values.ts";
 import { type Cursor, ID_CURSOR } from "./cursor.ts";
-import { AFTER, LIMIT, parseText, type QueryParameter } from "./parameters.ts";
+import {
+  AFTER,
+  PAGE_SIZE,
+  parseText,
+  type QueryParameter,
+} from "./parameters.ts";
 import type { Route } from "./route.ts";
 
 /** Parses a query; throws 400 for an invalid `%` instead of guessing. */
@@ -112,7 +117,7 @@ export class QueryReader {
 
   /** How many entries a page may have. */
   limit(): number {
-    return this.read(LIMIT) ?? PAGE_LIMIT.default;
+    return this.read(PAGE_SIZE) ?? PAGE_LIMIT.default;
   }
 
   /** The cursor of a list whose cursors are ids. */

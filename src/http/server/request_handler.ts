@@ -35,7 +35,7 @@ import { KEY_HEADER } from "../admission/authentication.ts";
 import { rateFor, rateLimitHeaders } from "../admission/rate_limit.ts";
 import { type Match, parseTarget, Router, type Target } from "./router.ts";
 import { nearestPath } from "./nearest_path.ts";
-import { DRY_RUN, NAME } from "./parameters.ts";
+import { DRY_RUN, UPLOAD_NAME } from "./parameters.ts";
 import { checkQuery, parseQuery } from "./query.ts";
 import {
   type AnswerReader,
@@ -178,7 +178,8 @@ export class RequestHandler {
       client: exchange.client,
       route: route && `${route.method} ${route.path}`,
       dryRun: exchange.query.get(DRY_RUN.name) === "true",
-      name: NAME.parse(exchange.query.get(NAME.name) ?? "") || null,
+      name: UPLOAD_NAME.parse(exchange.query.get(UPLOAD_NAME.name) ?? "") ||
+        null,
       status: error.status,
       code: error.code,
       message: refused?.reason ?? error.message,

@@ -2,7 +2,7 @@
 import { serviceStopping } from "../../lib/errors.ts";
 import { waitAtMost } from "../../lib/waits.ts";
 import type { Services } from "../../services.ts";
-import { MONITORING, ROUTES } from "../routes.ts";
+import { MONITORING_ROUTES, ROUTES } from "../routes.ts";
 import { Listener, type ListenerOptions, type Listening } from "./listener.ts";
 import { RequestHandler } from "./request_handler.ts";
 import type { Route } from "./route.ts";
@@ -57,7 +57,7 @@ export function serveMonitoring(
     return serve(
       services,
       stack,
-      MONITORING,
+      MONITORING_ROUTES,
       (handler) => listen({ hostname: LOOPBACK, port, handler, deps }),
     ).url;
   } catch (error) {

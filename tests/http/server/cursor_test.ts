@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import {
   cursor,
-  cursorOf,
+  fieldCursor,
   ID_FIELD,
   numberField,
 } from "../../../src/http/server/cursor.ts";
@@ -18,7 +18,7 @@ Deno.test("a cursor is read as it was written", () => {
     assertEquals(PLACE.parse(PLACE.write(place)), place);
   }
   assertEquals(PLACE.write({ at: 7, id: UUID }), `7-${UUID}`);
-  const number3 = cursorOf(numberField(/0|[1-9]\d{0,2}/y));
+  const number3 = fieldCursor(numberField(/0|[1-9]\d{0,2}/y));
   assertEquals(number3.parse(number3.write(999)), 999);
   assertEquals(number3.parse("0"), 0);
 });
@@ -37,7 +37,7 @@ Deno.test("a text that no list has returned is refused as a cursor", () => {
     `7-${UUID}\n`,
   ];
   for (const text of texts) assertEquals(PLACE.parse(text), null, text);
-  const number3 = cursorOf(numberField(/0|[1-9]\d{0,2}/y));
+  const number3 = fieldCursor(numberField(/0|[1-9]\d{0,2}/y));
   for (const text of ["01", "1000", "-1", "1-1"]) {
     assertEquals(number3.parse(text), null, text);
   }
