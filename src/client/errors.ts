@@ -1,5 +1,5 @@
 /** The errors that calls throw. */
-import { retryDelay } from "./retry_after.ts";
+import { retryAfterMs } from "./retry_after.ts";
 import type { Detail, ErrorCode, ServiceError } from "./types.ts";
 
 /**
@@ -36,7 +36,7 @@ export class ApiError extends Error {
     this.requestId = error?.request_id ?? headers.get("X-Request-Id");
     this.details = error?.details ?? [];
     this.more = error?.more ?? 0;
-    this.retryAfter = retryDelay(headers.get("Retry-After"), now);
+    this.retryAfter = retryAfterMs(headers.get("Retry-After"), now);
   }
 
   /** Whether the same request may succeed later. */

@@ -4,7 +4,7 @@
  * service has the same function, but this package imports nothing of the
  * service.
  */
-export function retryDelay(header: string | null, now: number): number {
+export function retryAfterMs(header: string | null, now: number): number {
   if (header === null) return 0;
   const text = header.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1_000;

@@ -1136,7 +1136,7 @@ function namesInDocument(`,
   {
     name: "uploads: a cached status does not learn of its undo",
     file: "http/handlers/transaction_endpoints.ts",
-    from: "if (undoneBy === kept.undoneBy) return",
+    from: "if (undoneBy === cached.undoneBy) return",
     to: "if (undoneBy !== kept) return",
   },
   {
