@@ -1137,7 +1137,7 @@ function namesInDocument(`,
     name: "uploads: a cached status does not learn of its undo",
     file: "http/handlers/transaction_endpoints.ts",
     from: "if (undoneBy === cached.undoneBy) return",
-    to: "if (undoneBy !== kept) return",
+    to: "if (undoneBy !== cached) return",
   },
   {
     name: "sqlite: a statement that changes too few rows is accepted",
