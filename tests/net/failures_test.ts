@@ -383,6 +383,27 @@ Deno.test("a host with a dead address is reached at its other address", async ()
   assertEquals(dialled, ["127.0.0.9", "127.0.0.1"]);
 });
 
+Deno.test("four addresses of a host are tried, at the port of the scheme", async () => {
+  const dialled: string[] = [];
+  using outbound = openOutbound({
+    resolve: () =>
+      Promise.resolve([1, 2, 3, 4, 5].map((last) => `127.0.0.${last}`)),
+    dial: (hostname, port) => {
+      dialled.push(`${hostname}:${port}`);
+      return Promise.reject(new Deno.errors.ConnectionRefused());
+    },
+  });
+  for (const [scheme, port] of [["http", 80], ["https", 443]]) {
+    dialled.length = 0;
+    const head = outbound.head(`${scheme}://a.example/`, { timeoutMs });
+    await assertFails(head, "refused");
+    assertEquals(
+      dialled,
+      [1, 2, 3, 4].map((last) => `127.0.0.${last}:${port}`),
+    );
+  }
+});
+
 Deno.test("a host with a silent address is reached at its other address", async () => {
   await using host = new Host(answering(EMPTY_200));
   let silent = false;
