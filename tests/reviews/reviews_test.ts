@@ -10,8 +10,9 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { TestClock, until } from "../support/clock.ts";
 import { WebhookSink } from "../support/webhook_sink.ts";
+import { sweepEndedReviews } from "../../src/reviews/policy.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
 import { bothForms, contract, isInJson } from "../support/forms.ts";
 
@@ -401,6 +402,38 @@ contract.test("the end of the policy ends every review, and the feed shows it", 
   assertEquals(await reviews(app), []);
   await put(app, "A-1/attribute/title/Other");
   assertEquals(await reviewOf(app, "A-1"), "");
+});
+
+contract.test("a policy set again while reviews end keeps the other reviews", async () => {
+  // The service's own maintenance waits for the clock.
+  const clock = new TestClock();
+  await using app = await boot({
+    config: { operatorKey: OPERATOR, roles: ["api"] },
+    deps: { clock },
+  });
+  const stored = () =>
+    app.app.db.read((sql) =>
+      sql.get<{ review: string; reviewed: number }>(
+        `SELECT (SELECT review FROM sellers) AS review, COUNT(*) AS reviewed
+         FROM products WHERE review_state IS NOT NULL`,
+      )
+    );
+  await setPolicy(app, "new");
+  await app.upload(
+    Array.from({ length: 120 }, (_, n) => product(`A-${n}`)).join(""),
+  );
+  await setPolicy(app, "none");
+  const interrupted = sweepEndedReviews(app.app);
+  await interrupted.next();
+  assertEquals(await stored(), { review: "ending", reviewed: 20 });
+  await setPolicy(app, "new");
+  for await (const _portion of interrupted);
+  assertEquals(await stored(), { review: "new", reviewed: 20 });
+  await setPolicy(app, "none");
+  for await (const _portion of sweepEndedReviews(app.app));
+  assertEquals(await stored(), { review: "none", reviewed: 0 });
+  await setPolicy(app, "none");
+  assertEquals(await stored(), { review: "none", reviewed: 0 });
 });
 
 contract.test("the list of reviews has pages and filters by state and seller", async () => {
