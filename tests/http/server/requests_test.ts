@@ -264,7 +264,8 @@ bothForms.test("a seller has a rate limit, and every answer shows it", async () 
   assertEquals(missing.status, 404, "the route comes before the rate");
   assertEquals(missing.headers.get("ratelimit-limit"), "60");
   now += 1_000;
-  assertEquals((await ask()).status, 200);
+  assertEquals((await app.call("/seller_api/nowhere")).status, 404);
+  assertEquals((await ask()).status, 200, "an unknown path is not counted");
   assertEquals((await ask()).status, 429);
 });
 
