@@ -13,7 +13,7 @@ Deno.test("the longest delay of a timer is shown until the next snapshot", async
   const metrics = new Metrics("sqlite");
   let taken = 0;
   const snapshot = new Snapshot({
-    deps: { ...systemDeps(), clock },
+    deps: { ...systemDeps("debug"), clock },
     metrics,
     db: {
       spread: null,
