@@ -129,7 +129,7 @@ export interface RetryImagesAnswer {
 export interface UndoUploadInput {
   /** the id in the answer of the upload */
   transaction_id: string;
-  /** keep: leave fields that were changed since as they are, and undo the others; if left out, one such field refuses the whole undo */
+  /** keep: undo only the fields that have not changed since; if left out, the undo is refused if any field has changed since */
   changed?: "keep";
 }
 
@@ -296,7 +296,7 @@ export interface RetryImportImagesAnswer {
 export interface UndoImportInput {
   /** the id in the answer of the import */
   import_id: string;
-  /** keep: leave fields that were changed since as they are, and undo the others; if left out, one such field refuses the whole undo */
+  /** keep: undo only the fields that have not changed since; if left out, the undo is refused if any field has changed since */
   changed?: "keep";
   /** true: check everything, but store nothing */
   dry_run?: boolean;
@@ -1242,7 +1242,7 @@ export interface SellerOperations {
     ): Promise<GetTransactionAnswer>;
 
     /**
-     * Download the refused products of an upload. The products that accept=valid did not store, as a document <products> to correct and upload. Each product is byte for byte as it was sent, after a comment with its problems.
+     * Download the refused products of an upload. The products that accept=valid did not store, as a document <products> to correct and upload. A comment before each product has its problems; the product is byte for byte as it was sent.
      *
      * `GET /seller_api/bulk_products/:transaction_id/refused`
      */
@@ -1345,7 +1345,7 @@ export interface SellerOperations {
     ): List<ListImportsAnswer, Import>;
 
     /**
-     * Follow an import. The progress and the problems. With Accept: text/event-stream, a stream of progress events that ends with the final state.
+     * Follow an import. The progress of the import, and its problems. With Accept: text/event-stream, a stream of progress events that ends with the final state.
      *
      * `GET /seller_api/imports/:import_id`
      */
@@ -1362,7 +1362,7 @@ export interface SellerOperations {
     ): List<GetImportResultsAnswer, ImportResult>;
 
     /**
-     * Download the refused products of an import. A document <products> to correct and send again. Each product is byte for byte as it was sent, after a comment with its problems.
+     * Download the refused products of an import. A document <products> to correct and send again. A comment before each product has its problems; the product is byte for byte as it was sent.
      *
      * `GET /seller_api/imports/:import_id/refused`
      */
@@ -1433,7 +1433,7 @@ export interface SellerOperations {
     ): List<ListProductsAnswer, Product>;
 
     /**
-     * Download rejected products. A document <products> to correct and upload, with up to 250 products. The product that was rejected first comes first; each comes after a comment with the reason. A header Link leads to the next page. In JSON, the reason is only in the review of each product.
+     * Download rejected products. A document <products> to correct and upload, with up to 250 products, the earliest rejection first. A comment before each product has the reason. A header Link leads to the next page. In JSON, the reason is only in the review of each product.
      *
      * `GET /seller_api/products/rejected`
      */
@@ -1511,7 +1511,7 @@ export interface SellerOperations {
     ): Promise<TestWebhookAnswer>;
 
     /**
-     * Recover missed events. Sends the events again whose delivery is exhausted, cancelled or retrying, or for which there was no webhook. The answer counts the queued deliveries, without those already pending. If the webhook is disabled, the deliveries wait until it is registered again.
+     * Recover missed events. Sends events again if their delivery is exhausted, cancelled or retrying, or if there was no webhook. The answer counts the queued deliveries, without those already pending. If the webhook is disabled, the deliveries wait until it is registered again.
      *
      * `POST /seller_api/webhooks/:trigger/recover`
      */
@@ -1532,7 +1532,7 @@ export interface SellerOperations {
   };
   deliveries: {
     /**
-     * List deliveries. Newest first, each with its last ten attempts. With a state, a page may be short or empty and still have a <next>.
+     * List deliveries. The deliveries of a webhook, newest first, each with its last ten attempts. With a state, a page may be short or empty and still have a <next>.
      *
      * `GET /seller_api/webhooks/:trigger/deliveries`
      */
@@ -1602,7 +1602,7 @@ export interface SellerOperations {
     ): Promise<PutContactAnswer>;
 
     /**
-     * Delete a contact. Products can no longer name the contact; products that already do keep it. You can use the name for another contact at once.
+     * Delete a contact. Products can no longer name the contact; products that name it already keep it. You can use the name for another contact at once.
      *
      * `DELETE /seller_api/contacts/:name`
      */
@@ -1679,7 +1679,7 @@ export interface SellerOperations {
     list(options?: CallOptions): Promise<ListOwnKeysAnswer>;
 
     /**
-     * Create a key. The key is shown once. A right that the document leaves out is that of the key of this request. The new key cannot have more rights than the key of this request.
+     * Create a key. The key is shown once. Rights that the document leaves out are copied from the key of this request. The new key cannot have more rights than that key.
      *
      * `POST /seller_api/keys`
      */
@@ -2188,7 +2188,7 @@ export interface OperatorOperations {
   };
   deliveries: {
     /**
-     * List a seller's deliveries. Newest first, each with its last ten attempts, including deliveries of deleted webhooks. With a state, a page may be short or empty and still have a <next>.
+     * List a seller's deliveries. The seller's deliveries, newest first, each with its last ten attempts, including deliveries of deleted webhooks. With a state, a page may be short or empty and still have a <next>.
      *
      * `GET /operator_api/sellers/:seller/deliveries`
      */

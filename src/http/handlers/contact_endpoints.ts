@@ -100,8 +100,8 @@ export const deleteContact = endpoint({
   operation: "deleteContact",
   title: "Delete a contact",
   about:
-    "Products can no longer name the contact; products that already do keep " +
-    "it. You can use the name for another contact at once.",
+    "Products can no longer name the contact; products that name it already " +
+    "keep it. You can use the name for another contact at once.",
   answers: ["success"],
 }, async ({ services, seller, params }) => {
   await removeContact(services, seller, params.name);

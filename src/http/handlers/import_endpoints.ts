@@ -130,8 +130,9 @@ function logBegun(
 export const getImport = endpoint({
   operation: "getImport",
   title: "Follow an import",
-  about: "The progress and the problems. With Accept: text/event-stream, a " +
-    "stream of progress events that ends with the final state.",
+  about: "The progress of the import, and its problems. With Accept: " +
+    "text/event-stream, a stream of progress events that ends with the final " +
+    "state.",
   streams:
     "events `progress`, each with <import> without its problems, and at the " +
     "end an event `final`",
@@ -334,8 +335,8 @@ export const getRefusedOfImport = endpoint({
   operation: "getRefusedOfImport",
   title: "Download the refused products of an import",
   about:
-    "A document <products> to correct and send again. Each product is byte " +
-    "for byte as it was sent, after a comment with its problems.",
+    "A document <products> to correct and send again. A comment before each " +
+    "product has its problems; the product is byte for byte as it was sent.",
   answers: { type: "text/xml" },
 }, async ({ services: { db }, seller, params, heavyRead }) => {
   const id = params.import_id;

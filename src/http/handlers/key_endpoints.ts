@@ -36,9 +36,9 @@ export const addOwnKey = endpoint({
   operation: "addOwnKey",
   title: "Create a key",
   about:
-    "The key is shown once. A right that the document leaves out is that of " +
-    "the key of this request. The new key cannot have more rights than the " +
-    "key of this request.",
+    "The key is shown once. Rights that the document leaves out are copied " +
+    "from the key of this request. The new key cannot have more rights than " +
+    "that key.",
   sends: { root: "key", example: KEY_EXAMPLE },
   answers: ["new_key"],
 }, async ({ services, seller, document }) => {

@@ -246,10 +246,9 @@ export const getRejectedProducts = endpoint({
   operation: "getRejectedProducts",
   title: "Download rejected products",
   about: "A document <products> to correct and upload, with up to " +
-    `${PAGE_LIMIT.maximum} products. The product that was rejected first ` +
-    "comes first; each comes after a comment with the reason. A header Link " +
-    "leads to the next page. In JSON, the reason is only in the review of " +
-    "each product.",
+    `${PAGE_LIMIT.maximum} products, the earliest rejection first. A comment ` +
+    "before each product has the reason. A header Link leads to the next " +
+    "page. In JSON, the reason is only in the review of each product.",
   parameters: [AFTER],
   answers: { type: "text/xml" },
 }, async ({ form: { name }, heavyRead, services, query, seller: { no } }) => {

@@ -284,8 +284,8 @@ export const getRefusedProducts = endpoint({
   title: "Download the refused products of an upload",
   about:
     "The products that accept=valid did not store, as a document <products> " +
-    "to correct and upload. Each product is byte for byte as it was sent, " +
-    "after a comment with its problems.",
+    "to correct and upload. A comment before each product has its problems; " +
+    "the product is byte for byte as it was sent.",
   answers: { type: "text/xml" },
 }, async ({ services: { db }, seller, params, heavyRead }) => {
   const id = params.transaction_id;

@@ -147,10 +147,10 @@ export const testWebhook = endpoint({
 export const recoverWebhook = endpoint({
   operation: "recoverWebhook",
   title: "Recover missed events",
-  about: "Sends the events again whose delivery is exhausted, cancelled or " +
-    "retrying, or for which there was no webhook. The answer counts the " +
-    "queued deliveries, without those already pending. If the webhook is " +
-    "disabled, the deliveries wait until it is registered again.",
+  about: "Sends events again if their delivery is exhausted, cancelled or " +
+    "retrying, or if there was no webhook. The answer counts the queued " +
+    "deliveries, without those already pending. If the webhook is disabled, " +
+    "the deliveries wait until it is registered again.",
   parameters: [EVENTS_SINCE, EVENTS_UNTIL],
   answers: ["recovery"],
   errors: ["record_invalid"],
@@ -210,7 +210,8 @@ const SHORT_PAGES =
 export const listDeliveries = endpoint({
   operation: "listDeliveries",
   title: "List deliveries",
-  about: `Newest first, each with its last ten attempts. ${SHORT_PAGES}`,
+  about: "The deliveries of a webhook, newest first, each with its last ten " +
+    `attempts. ${SHORT_PAGES}`,
   parameters: [DELIVERY_STATE_FILTER, REFERENCE_FILTER, AFTER, PAGE_SIZE],
   answers: ["deliveries"],
 }, async (exchange) => {
@@ -231,8 +232,8 @@ export const listDeliveries = endpoint({
 export const listSellerDeliveries = endpoint({
   operation: "listSellerDeliveries",
   title: "List a seller's deliveries",
-  about: "Newest first, each with its last ten attempts, including " +
-    `deliveries of deleted webhooks. ${SHORT_PAGES}`,
+  about: "The seller's deliveries, newest first, each with its last ten " +
+    `attempts, including deliveries of deleted webhooks. ${SHORT_PAGES}`,
   parameters: [DELIVERY_STATE_FILTER, TRIGGER_FILTER, AFTER, PAGE_SIZE],
   answers: ["deliveries"],
 }, async (exchange) => {

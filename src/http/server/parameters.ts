@@ -373,8 +373,8 @@ export const MISSING_AT_MOST: QueryParameter<number> = {
 export const KEEP_CHANGED = word(
   "changed",
   ["keep"],
-  "keep: leave fields that were changed since as they are, and undo the " +
-    "others; if left out, one such field refuses the whole undo",
+  "keep: undo only the fields that have not changed since; if left out, the " +
+    "undo is refused if any field has changed since",
 );
 
 export const HISTORY_ATTRIBUTE = {
