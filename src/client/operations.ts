@@ -2146,7 +2146,7 @@ export interface OperatorOperations {
     ): Promise<RemoveSellerAnswer>;
 
     /**
-     * Rotate a seller's webhook secret. For 24 h, deliveries are also signed with the former secret. The secrets of webhooks that have their own do not change.
+     * Rotate a seller's webhook secret. For 24 h, deliveries are also signed with the former secret. A webhook with its own secret keeps that secret.
      *
      * `POST /operator_api/sellers/:seller/rotate_secret`
      */

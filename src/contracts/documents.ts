@@ -35,10 +35,10 @@ import {
   CONTACT_ELEMENTS,
   namesContact,
 } from "../catalogue/contact.ts";
-import { MAPPING } from "../sellers/mappings.ts";
-import { SELLER } from "../sellers/names.ts";
+import { MAPPING_DOCUMENT } from "../sellers/mappings.ts";
+import { SELLER_DOCUMENT } from "../sellers/names.ts";
 import { SCOPES } from "../sellers/scopes.ts";
-import { KEY } from "../sellers/wanted_key.ts";
+import { KEY_DOCUMENT } from "../sellers/wanted_key.ts";
 import type { XmlNode } from "../xml/encode.ts";
 import {
   ANY,
@@ -392,13 +392,13 @@ export const DOCUMENTS: Readonly<Record<string, Shape<XmlNode>>> = {
   ...Object.fromEntries(
     [
       WEBHOOK,
-      SELLER,
-      KEY,
+      SELLER_DOCUMENT,
+      KEY_DOCUMENT,
       REVIEWS,
       REASONS,
       CATEGORIES,
       MEANING,
-      MAPPING,
+      MAPPING_DOCUMENT,
       CONTACT,
       EVENT,
     ]

@@ -72,7 +72,7 @@ export const MAPPING_ELEMENTS = [
   ),
 ] as const;
 
-export const MAPPING = {
+export const MAPPING_DOCUMENT = {
   name: "mapping",
   shape: inAnyOrder(NAME_OF_PATH, readOnly("updated_at"), ...MAPPING_ELEMENTS),
 };
@@ -108,7 +108,7 @@ const [COLUMNS, VALUES] = MAPPING_ELEMENTS;
  * problem.
  */
 export function readMapping(root: XmlElement, name: string): Mapping {
-  const { fields, details } = readFields(root, MAPPING);
+  const { fields, details } = readFields(root, MAPPING_DOCUMENT);
   checkName(fields.get("name"), name, details);
   const entries = ({ name: list, shape }: typeof MAPPING_ELEMENTS[number]) => {
     const { name: item, shape: { attributes } } = listedIn(shape)!.items;

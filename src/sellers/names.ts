@@ -17,7 +17,7 @@ export const NAME_RULE =
   `1 to ${NAME_LENGTH} visible characters on one line, with single spaces ` +
   "between words";
 
-export const SELLER = {
+export const SELLER_DOCUMENT = {
   name: "seller",
   shape: elements(
     one("name", STRING, `1 to ${NAME_LENGTH} visible characters`),
@@ -26,7 +26,7 @@ export const SELLER = {
 
 /** Reads the name of a new seller; throws 422 for an invalid document. */
 export function readSellerName(root: XmlElement): string {
-  const { fields, details } = readFields(root, SELLER);
+  const { fields, details } = readFields(root, SELLER_DOCUMENT);
   const name = readField("name", fields.get("name"), ok, details, root.line);
   if (details.length > 0) throw recordInvalid(details);
   return name!;

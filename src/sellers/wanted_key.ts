@@ -39,7 +39,7 @@ const SENT_NETWORKS = elements(
   }),
 );
 
-export const KEY = {
+export const KEY_DOCUMENT = {
   name: "key",
   shape: inAnyOrder(
     maybe(
@@ -195,7 +195,7 @@ function readExpiry(text: string, now: number): ReadResult<number> {
 
 /** Reads `<key>`. Throws 422 with every problem. */
 export function readKey(root: XmlElement, now: number): WantedKey {
-  const { fields, details } = readFields(root, KEY);
+  const { fields, details } = readFields(root, KEY_DOCUMENT);
   const textOf = (name: "label" | "expires_at") => {
     const field = fields.get(name);
     return field && trimSpace(field.text);

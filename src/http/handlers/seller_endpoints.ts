@@ -124,8 +124,8 @@ export const revokeKey = endpoint({
 export const rotateSellerSecret = endpoint({
   operation: "rotateSellerSecret",
   title: "Rotate a seller's webhook secret",
-  about: "For 24 h, deliveries are also signed with the former secret. The " +
-    "secrets of webhooks that have their own do not change.",
+  about: "For 24 h, deliveries are also signed with the former secret. A " +
+    "webhook with its own secret keeps that secret.",
   answers: ["webhook_secret"],
   errors: ["rate_limited"],
 }, async ({ services, who, params }) => {

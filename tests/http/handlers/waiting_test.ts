@@ -1,5 +1,6 @@
 /**
- * Waiting and streaming requests send signs of life, and end with their key.
+ * Waiting and streaming requests show that they are alive, and end when their
+ * key is revoked.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { revokeKey } from "../../../src/sellers/key_rows.ts";
