@@ -332,7 +332,7 @@ export class Decoder {
     this.#text.clear();
   }
 
-  mistyped(
+  wrongType(
     member: string | null,
     found: Kind,
     expected: string,

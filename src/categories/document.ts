@@ -38,7 +38,7 @@ export const CATEGORIES_BYTE_LIMIT = 8 * 1_024 * 1_024;
 /** Limit of the stored rules of one category, in characters of JSON. */
 const STORED_RULES_LIMIT = 1_024 * 1_024;
 
-/** A rule as in an answer. */
+/** The form of a rule in answers. */
 type RuleNode = {
   "@field"?: string;
   "@attribute"?: string;
@@ -65,7 +65,7 @@ const RULE: Shape<RuleNode> = {
     },
     from: {
       form: { kind: "date" },
-      about: "the rule warns before this day and refuses from 00:00 UTC on",
+      about: "the rule warns until 00:00 UTC of this day, then refuses",
     },
   },
   content: [
@@ -124,7 +124,7 @@ interface Element {
   /** The number of child elements of each name. */
   counts: Record<string, number>;
   /** Whether the JSON value has a wrong type, so its content was not read. */
-  isMistyped?: true;
+  hasWrongType?: true;
 }
 
 const LIMITS = {
@@ -187,7 +187,7 @@ const ALLOWED_CONTENT: Readonly<
 class CategoriesReader {
   readonly #isJson: boolean;
   readonly #problems: Detail[] = [];
-  #moreProblems = 0;
+  #omittedProblemCount = 0;
   readonly #openElements: Element[] = [];
   /** The number of open elements that are unknown or inside an unknown one. */
   #unknownDepth = 0;
@@ -216,7 +216,7 @@ class CategoriesReader {
       // Problems of an element are found later than those of its content.
       const inOrder = this.#problems
         .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
-      throw recordInvalid(inOrder, this.#moreProblems);
+      throw recordInvalid(inOrder, this.#omittedProblemCount);
     }
     return this.#list;
   }
@@ -252,7 +252,7 @@ class CategoriesReader {
     }
     const element = this.#openElements.pop()!;
     const parent = this.#openElements.at(-1);
-    if (element.isMistyped) return;
+    if (element.hasWrongType) return;
     if (parent === undefined) return this.#closeRoot(element);
     if (element.path.includes("@")) {
       parent.attributes[element.name] = element.text;
@@ -260,7 +260,7 @@ class CategoriesReader {
     else parent.children.push(element);
   }
 
-  mistyped(
+  wrongType(
     member: string | null,
     found: Kind,
     expected: string,
@@ -272,7 +272,7 @@ class CategoriesReader {
     const segment = isList
       ? ALLOWED_CONTENT[name].item!
       : member && `@${member}`;
-    if (!isList && member === null) element.isMistyped = true;
+    if (!isList && member === null) element.hasWrongType = true;
     this.#addProblem(
       [path, segment].filter(Boolean).join("/") || "categories",
       line,
@@ -334,13 +334,13 @@ class CategoriesReader {
     this.#checkCount(element, "rule", RULES_LIMIT);
     const rules = element.children.slice(0, RULES_LIMIT)
       .map((rule) => this.#readRule(rule));
-    const bytes = JSON.stringify(rules).length;
-    if (bytes > STORED_RULES_LIMIT) {
+    const length = JSON.stringify(rules).length;
+    if (length > STORED_RULES_LIMIT) {
       this.#addProblem(
         element.path,
         element.line,
         "too_long",
-        `has rules of ${bytes} characters; ${STORED_RULES_LIMIT} are allowed.`,
+        `has rules of ${length} characters; ${STORED_RULES_LIMIT} are allowed.`,
       );
     }
     // A list with problems is refused, so its rules need no memory.
@@ -502,7 +502,7 @@ class CategoriesReader {
     if (!this.#isJson) {
       return refuse(`is not known here; <${parent.name}> contains <${item}>.`);
     }
-    // The client sent the list as an answer has it, inside of this member.
+    // Answers enclose the list in a member `categories`; requests leave it out.
     if (field === "categories") {
       return refuse(
         "encloses the document; send only its content.",
@@ -520,7 +520,7 @@ class CategoriesReader {
     pointer = pointerOfField(field),
   ): void {
     if (this.#problems.length === DETAIL_LIMIT) {
-      this.#moreProblems++;
+      this.#omittedProblemCount++;
       return;
     }
     const detail: Detail = {

@@ -48,10 +48,11 @@ export async function replaceCategories(
       await tx.run("DELETE FROM category_list WHERE id = 1", [], "any");
     } else {
       const names = categories.map(({ name }) => name).join("\n");
-      const firstDays = firstDaysAfter(categories, dayOf(tx.now())).join("\n");
+      const effectiveDays = effectiveDaysAfter(categories, dayOf(tx.now()))
+        .join("\n");
       await tx.runMany(
         PUT_LIST,
-        [[1, version, Number(closed), names, firstDays]],
+        [[1, version, Number(closed), names, effectiveDays]],
         1,
       );
     }
@@ -62,11 +63,11 @@ export async function replaceCategories(
   });
 }
 
-/** The maximum number of first days that are stored with a list. */
-const FIRST_DAYS_LIMIT = 1_000;
+/** A list stores at most this many days on which its rules take effect. */
+const EFFECTIVE_DAYS_LIMIT = 1_000;
 
 /** The days after `today` on which rules take effect, the earliest first. */
-function firstDaysAfter(
+function effectiveDaysAfter(
   categories: readonly NewCategory[],
   today: string,
 ): readonly string[] {
@@ -76,7 +77,7 @@ function firstDaysAfter(
       if (from !== undefined && from > today) days.add(from);
     }
   }
-  return [...days].sort().slice(0, FIRST_DAYS_LIMIT);
+  return [...days].sort().slice(0, EFFECTIVE_DAYS_LIMIT);
 }
 
 async function insertPortion(

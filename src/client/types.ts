@@ -671,7 +671,7 @@ export interface CategoryRule {
   attribute?: string;
   /** true: a product must have the field or attribute */
   required?: boolean;
-  /** the rule warns before this day and refuses from 00:00 UTC on */
+  /** the rule warns until 00:00 UTC of this day, then refuses */
   from?: string;
   /** the allowed values; without them any value is allowed */
   value?: string[];

@@ -96,8 +96,8 @@ export class DocumentSurvey implements JsonHandlers {
     this.#decoder.text(text);
   }
 
-  mistyped(...args: Parameters<Decoder["mistyped"]>): void {
-    this.#decoder.mistyped(...args);
+  wrongType(...args: Parameters<Decoder["wrongType"]>): void {
+    this.#decoder.wrongType(...args);
   }
 
   unknown(name: string, line: number): void {

@@ -1,7 +1,7 @@
 /**
  * Writes JSON according to the shapes that describe XML. Members have the names
- * of the elements and XML attributes. An element with a list becomes an array;
- * its other children become members of the same object as the array.
+ * of the elements and XML attributes. An element with a list becomes an array.
+ * The element's other children become members of the object with the array.
  */
 import {
   ElementList,
@@ -22,9 +22,9 @@ import {
 export type Encode = (value: XmlValue) => string;
 
 /**
- * Encodes a node's value of one name as a member, with a comma before the
- * member. `longLists` collects the lists that are too long for one string; see
- * `documentOf` of `xml/encode.ts`.
+ * Encodes the value of one member, with the name of the member and a comma
+ * before the name. `longLists` collects the lists that are too long for one
+ * string; see `documentOf` of `xml/encode.ts`.
  */
 export type EncodeMember = (
   value: NonNullable<XmlNode[string]>,
@@ -139,9 +139,14 @@ function textWriter(form: TextForm): Encode {
   }
 }
 
-/** Characters that must be escaped, or that XML does not allow. */
-const NEEDS_ESCAPE = /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
+/**
+ * Characters that JSON must escape or that XML does not allow; also surrogates,
+ * of which XML allows only pairs.
+ */
+const MAY_NEED_ESCAPE = /["\\\u0000-\u001f\ufffe\uffff\ud800-\udfff]/;
 
 function quotedJson(text: string): string {
-  return NEEDS_ESCAPE.test(text) ? JSON.stringify(xmlText(text)) : `"${text}"`;
+  return MAY_NEED_ESCAPE.test(text)
+    ? JSON.stringify(xmlText(text))
+    : `"${text}"`;
 }

@@ -35,7 +35,7 @@ export function isIgnoredMember(child: Child | null): boolean {
 
 const CHILDREN_BY_MEMBER = new WeakMap<Shape, ReadonlyMap<string, Child>>();
 
-/** The elements of a shape by the names of their members. */
+/** The elements of a shape. The key is the name of the JSON member. */
 export function childrenByMember(shape: Shape): ReadonlyMap<string, Child> {
   const cached = CHILDREN_BY_MEMBER.get(shape);
   if (cached !== undefined) return cached;
@@ -51,7 +51,7 @@ export function childrenByMember(shape: Shape): ReadonlyMap<string, Child> {
   return children;
 }
 
-/** Whether an element may have any content. */
+/** Whether a shape leaves the content of its element unrestricted. */
 export function allowsAnyContent({ content }: Shape): boolean {
   return isText(content) && content.kind === "any";
 }

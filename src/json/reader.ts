@@ -52,7 +52,7 @@ enum FrameMode {
   /** Each member or item is an element. */
   Elements,
   /** Each member is an XML attribute or the text of the same element. */
-  Attributed,
+  TextWithAttributes,
   /** Members or items whose content the shape does not restrict. */
   Any,
   /** No member or item is reported: the parent is unknown or has a wrong type. */
@@ -90,20 +90,20 @@ interface Frame {
   children: ReadonlyMap<string, Child> | null;
   /** The element of each item of an array. */
   item: Child | null;
-  /** Set in mode `Attributed`. */
-  attributed: AttributedElement | null;
+  /** Set in mode `TextWithAttributes`. */
+  textWithAttributes: TextWithAttributes | null;
   /** The value that is being built in mode `Any`. */
   any: AnyValue[] | { [name: string]: AnyValue } | null;
 }
 
 /** An element with text and XML attributes that is being read. */
-interface AttributedElement {
+interface TextWithAttributes {
   name: string;
   shape: Shape;
   line: number;
   attributes: Record<string, string>;
   text: string;
-  mistyped: [member: string, found: Kind, expected: string, line: number][];
+  wrongTypes: [member: string, found: Kind, expected: string, line: number][];
 }
 
 class JsonReader extends JsonTokenizer {
@@ -115,7 +115,7 @@ class JsonReader extends JsonTokenizer {
   #child: Child | null;
   /** The name of the next value. */
   #name: string;
-  /** The name of the open element of the scalar that is being read. */
+  /** The name of the element that the current scalar represents. */
   #element = "";
   /** Where to report the scalar that is being read. */
   #target = TextTarget.Nowhere;
@@ -202,7 +202,7 @@ class JsonReader extends JsonTokenizer {
         return TextTarget.Nowhere;
       case FrameMode.Any:
         return TextTarget.AnyMember;
-      case FrameMode.Attributed:
+      case FrameMode.TextWithAttributes:
         return this.#attributeTarget(kind, at);
       case FrameMode.Elements:
         return this.#elementTarget(kind, at);
@@ -223,7 +223,7 @@ class JsonReader extends JsonTokenizer {
     this.handlers.open(this.#element, NO_ATTRIBUTES, line);
     const expected = expectedScalar(child.shape, kind);
     if (expected !== null) {
-      this.handlers.mistyped?.(null, kind, expected, line);
+      this.handlers.wrongType?.(null, kind, expected, line);
       return TextTarget.ElementWithoutText;
     }
     return allowsAnyContent(child.shape)
@@ -237,22 +237,22 @@ class JsonReader extends JsonTokenizer {
 
   /**
    * Reports a value that was sent instead of an array of elements. Returns
-   * false if no array is required here.
+   * whether the value is reported.
    */
   #reportMissingArray(child: Child, kind: Kind, line: number): boolean {
     const isInArray = this.frame?.isArray ?? false;
     if (child.max === 1 || isInArray) return false;
     if (kind === "an array") return false;
-    this.handlers.mistyped?.(null, kind, "an array", line);
+    this.handlers.wrongType?.(null, kind, "an array", line);
     return true;
   }
 
   #attributeTarget(kind: Kind, at: number): TextTarget {
-    const { shape, mistyped } = this.frame!.attributed!;
+    const { shape, wrongTypes } = this.frame!.textWithAttributes!;
     const form = textFormOf(shape, this.#name);
     const expected = form === undefined ? null : expectedKind(form, kind);
     if (expected !== null) {
-      mistyped.push([this.#name, kind, expected, this.lineOf(at)]);
+      wrongTypes.push([this.#name, kind, expected, this.lineOf(at)]);
       return TextTarget.Nowhere;
     }
     return isTextMember(shape, this.#name)
@@ -282,10 +282,10 @@ class JsonReader extends JsonTokenizer {
       case TextTarget.AnyMember:
         return this.#addValue(this.frame!.any!, text);
       case TextTarget.Attribute:
-        this.frame!.attributed!.attributes[this.#name] = text ?? "";
+        this.frame!.textWithAttributes!.attributes[this.#name] = text ?? "";
         return;
       case TextTarget.TextMember:
-        this.frame!.attributed!.text = text ?? "";
+        this.frame!.textWithAttributes!.text = text ?? "";
     }
   }
 
@@ -316,7 +316,7 @@ class JsonReader extends JsonTokenizer {
       elementToClose: null,
       children: null,
       item: null,
-      attributed: null,
+      textWithAttributes: null,
       any: null,
     };
     this.#setUpFrame(frame, at);
@@ -339,11 +339,11 @@ class JsonReader extends JsonTokenizer {
         frame.mode = FrameMode.Any;
         frame.any = frame.isArray ? [] : {};
         return this.#addValue(parent!.any!, frame.any);
-      case FrameMode.Attributed: {
-        const { shape, mistyped } = parent!.attributed!;
+      case FrameMode.TextWithAttributes: {
+        const { shape, wrongTypes } = parent!.textWithAttributes!;
         const form = textFormOf(shape, this.#name);
         const expected = form === undefined ? "a string" : kindOfText(form);
-        mistyped.push([this.#name, kind, expected, line]);
+        wrongTypes.push([this.#name, kind, expected, line]);
         return;
       }
       case FrameMode.Elements:
@@ -363,15 +363,15 @@ class JsonReader extends JsonTokenizer {
       return;
     }
     if (isTextWithAttributes(shape) && !frame.isArray) {
-      frame.mode = FrameMode.Attributed;
+      frame.mode = FrameMode.TextWithAttributes;
       const attributes = Object.create(null);
-      frame.attributed = {
+      frame.textWithAttributes = {
         name,
         shape,
         line,
         attributes,
         text: "",
-        mistyped: [],
+        wrongTypes: [],
       };
       return;
     }
@@ -383,7 +383,7 @@ class JsonReader extends JsonTokenizer {
       return;
     }
     if (kind !== kindOfShape(shape)) {
-      this.handlers.mistyped?.(null, kind, describeExpected(shape), line);
+      this.handlers.wrongType?.(null, kind, describeExpected(shape), line);
       return;
     }
     frame.mode = FrameMode.Elements;
@@ -393,15 +393,17 @@ class JsonReader extends JsonTokenizer {
 
   protected override end(at: number): void {
     const frame = this.#frames.pop()!;
-    const { elementToClose, attributed, any, mode } = frame;
+    const { elementToClose, textWithAttributes, any, mode } = frame;
     this.#setTagPosition(at, at + 1);
-    if (attributed !== null) this.#endAttributed(attributed, frame.seen);
+    if (textWithAttributes !== null) {
+      this.#endTextWithAttributes(textWithAttributes, frame.seen);
+    }
     if (elementToClose !== null) {
       const isListMissing = this.#frames.length === 0 && this.#hasListRoot &&
         mode === FrameMode.Elements && frame.seen.length === 0;
       if (isListMissing) {
         const line = this.lineOf(at);
-        this.handlers.mistyped?.(null, "missing", "an array", line);
+        this.handlers.wrongType?.(null, "missing", "an array", line);
       }
       if (mode === FrameMode.Any) this.handlers.any?.(any!);
       this.handlers.close(elementToClose);
@@ -411,8 +413,8 @@ class JsonReader extends JsonTokenizer {
     if (parent?.isArray) this.#child = parent.item;
   }
 
-  #endAttributed(
-    { name, shape, line, attributes, text, mistyped }: AttributedElement,
+  #endTextWithAttributes(
+    { name, shape, line, attributes, text, wrongTypes }: TextWithAttributes,
     seen: Frame["seen"],
   ): void {
     this.handlers.open(name, attributes, line);
@@ -422,21 +424,28 @@ class JsonReader extends JsonTokenizer {
       !seen.some((member) => replacesText(shape, member))
     ) {
       const expected = kindOfText(content as TextForm);
-      mistyped.push([textName, "missing", expected, line]);
+      wrongTypes.push([textName, "missing", expected, line]);
     }
-    for (const problem of mistyped) this.handlers.mistyped?.(...problem);
+    for (const problem of wrongTypes) this.handlers.wrongType?.(...problem);
     if (text !== "") this.handlers.text(text);
     this.handlers.close(name);
   }
 
+  /**
+   * Sets the `TagPosition` that handlers read: the range of a bracket, or an
+   * empty range at a scalar.
+   */
   #setTagPosition(start: number, end: number): void {
     this.markup = start;
     this.markupEnd = end;
   }
 
-  /** Applies the limits of elements and of their attributes. */
+  /**
+   * Throws if the document has too many values, or if an element has too many
+   * XML attributes.
+   */
   #countValue(at: number): void {
-    if (this.frame?.mode === FrameMode.Attributed) {
+    if (this.frame?.mode === FrameMode.TextWithAttributes) {
       // The text is a member, too.
       if (this.frame.seen.length <= this.limits.attributes + 1) return;
       throw this.overLimit(
@@ -469,7 +478,8 @@ function recordMember(
   name: string,
   child: Child | null,
 ): boolean {
-  const member = child ?? (frame.mode === FrameMode.Attributed ? name : null);
+  const member = child ??
+    (frame.mode === FrameMode.TextWithAttributes ? name : null);
   if (member !== null) {
     // `seen` is short: the elements of the shape or the limit of attributes
     // bound its length.

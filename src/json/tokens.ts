@@ -31,7 +31,7 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const NUMBER_CHARACTER = /[-+.0-9eE]/;
 /** The longest escape represents a character of two UTF-16 units. */
 const LONGEST_ESCAPE_LENGTH = "\\ud83d\\ude00".length;
-/** The escape of one character; a character of two UTF-16 units has two. */
+/** One character's escape; a character of two UTF-16 units has two escapes. */
 const CHARACTER_ESCAPE =
   /\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y;
 /** The escape of one UTF-16 unit. */
@@ -76,7 +76,7 @@ export abstract class JsonTokenizer extends WindowReader {
   protected abstract scalar(kind: Kind, at: number, text: string | null): void;
   /** Called with the source text of a number and its value. */
   protected abstract number(at: number, text: string, value: number): void;
-  /** Called where a string starts that is reported in chunks. */
+  /** Called at the start of a string that is reported in chunks. */
   protected abstract beginText(at: number): void;
   protected abstract textChunk(chunk: string): void;
   protected abstract endText(): void;

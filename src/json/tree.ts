@@ -21,7 +21,7 @@ export function parseJsonAsXml(
   const tree = parseTree(bytes, { ...limits, depth }, jsonReaderFor(root));
   const details: Detail[] = [];
   const isList = listedIn(root.shape) !== null;
-  const wrongRoot = tree.mistyped?.find(({ member, expected }) =>
+  const wrongRoot = tree.wrongTypes?.find(({ member, expected }) =>
     member === null && expected === "an object"
   );
   if (wrongRoot !== undefined) {
@@ -34,19 +34,19 @@ export function parseJsonAsXml(
       message: `The document is ${wrongRoot.found}; it must be ${expected}.`,
     }]);
   }
-  reportMistyped(tree, root.shape, isList ? `/${root.name}` : "", details);
+  reportWrongTypes(tree, root.shape, isList ? `/${root.name}` : "", details);
   if (details.length > 0) throw recordInvalid(details);
   return tree;
 }
 
 /** Adds a detail for each value of a wrong type in an element. */
-function reportMistyped(
-  { name, mistyped = [], children, any, line }: XmlElement,
+function reportWrongTypes(
+  { name, wrongTypes = [], children, any, line }: XmlElement,
   shape: Shape,
   pointer: string,
   details: Detail[],
 ): void {
-  for (const { member, found, expected, line } of mistyped) {
+  for (const { member, found, expected, line } of wrongTypes) {
     const field = member ?? name;
     details.push({
       line,
@@ -68,7 +68,7 @@ function reportMistyped(
     const definition = content.find(({ name }) => name === child.name);
     if (definition === undefined) continue;
     const token = isArray ? n : child.name;
-    reportMistyped(child, definition.shape, `${pointer}/${token}`, details);
+    reportWrongTypes(child, definition.shape, `${pointer}/${token}`, details);
   }
 }
 
@@ -79,7 +79,7 @@ function problemOfValue(value: AnyValue): string | null {
   if (value === null || typeof value === "string") return null;
   if (Array.isArray(value)) return "is an array; it must be an object.";
   return Object.keys(value).some((name) => name.startsWith("@"))
-    ? 'has a name that begins with "@"; only objects inside it can have one.'
+    ? 'has a name that begins with "@"; move the name to a nested object.'
     : problemOfMembers(value);
 }
 

@@ -134,11 +134,11 @@ export interface XmlElement {
   /** The element's JSON content, if any content is allowed. */
   any?: AnyValue;
   /** JSON values of an unexpected type. */
-  mistyped?: Mistyped[];
+  wrongTypes?: WrongType[];
 }
 
 /** `member`: of the element; null for the element's own value. */
-export interface Mistyped {
+export interface WrongType {
   member: string | null;
   found: Kind;
   expected: string;
@@ -193,9 +193,9 @@ export function parseTree(
     any(value) {
       path[path.length - 1].element.any = value;
     },
-    mistyped(member, found, expected, line) {
+    wrongType(member, found, expected, line) {
       const { element } = path[path.length - 1];
-      (element.mistyped ??= []).push({ member, found, expected, line });
+      (element.wrongTypes ??= []).push({ member, found, expected, line });
     },
     unknown(name, line) {
       this.open(name, {}, line);

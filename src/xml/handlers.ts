@@ -72,7 +72,7 @@ export interface JsonHandlers extends Handlers {
    * `missing` stands for what XML always has: the list of a root that is a
    * list, and the text of an element with XML attributes.
    */
-  mistyped(
+  wrongType(
     member: string | null,
     found: Kind,
     expected: string,
@@ -84,4 +84,4 @@ export interface JsonHandlers extends Handlers {
 
 export type XmlHandlers =
   | JsonHandlers
-  | Handlers & { mistyped?: undefined; unknown?: undefined };
+  | Handlers & { wrongType?: undefined; unknown?: undefined };

@@ -36,7 +36,7 @@ export interface Draft {
   lists: Readonly<Record<ListField, readonly ListItem[]>>;
 }
 
-/** The properties of an attribute or image for an item's text and note. */
+/** Names the properties that become the text and the note of an item. */
 const ITEM_PROPERTIES: Readonly<
   Record<ListField, { text: string; note: string } | null>
 > = {

@@ -95,7 +95,7 @@ const FAILED_IMAGE_COLUMNS: readonly Column<Product>[] = [
 
 /** The number of products on a page. */
 const PAGE_SIZE = 50;
-/** The orders of the list, except the order of creation. */
+/** The ways to sort the list, except by time of creation. */
 const SORT_OPTIONS:
   readonly (Pick<ListProductsQuery, "sort" | "order"> & { label: string })[] = [
     { sort: "title", label: "title" },
@@ -329,7 +329,7 @@ interface ListProps {
   onSelect: (next: Selection) => void;
 }
 
-/** The cursor of the previous page, by the cursor of a page. */
+/** Maps the cursor of each page to the cursor of the page before. */
 const previousCursors = new Map<string, string>();
 
 function ProductPage(

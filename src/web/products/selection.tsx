@@ -53,7 +53,10 @@ export interface BulkResult {
   text: string;
   /** The upload, if it can be undone. */
   transaction_id?: string;
-  /** Whether prices changed; the view of the upload shows the former prices. */
+  /**
+   * Whether prices changed. Then the note offers to see the change, because the
+   * view of the upload shows the former prices.
+   */
   changesPrices?: boolean;
   /** Deleted products. They cannot be restored, but can be uploaded again. */
   deleted?: readonly Product[];
@@ -107,7 +110,7 @@ function ChangeForm({ client, products, onDone }: {
   const text = isStatus && typed === "" ? STATUSES[0] : typed;
   // Another selection makes the preview outdated.
   useEffect(() => setPreview(null), [products]);
-  const set = (next: number, value: string) => {
+  const setInputs = (next: number, value: string) => {
     setChangeIndex(next);
     setTyped(value);
     setProblem(null);
@@ -162,7 +165,8 @@ function ChangeForm({ client, products, onDone }: {
           <select
             id="bulk-change"
             value={changeIndex}
-            onChange={(event) => set(Number(event.currentTarget.value), "")}
+            onChange={(event) =>
+              setInputs(Number(event.currentTarget.value), "")}
           >
             {CHANGES.map(({ label }, i) => (
               <option key={label} value={i}>{label}</option>
@@ -178,7 +182,7 @@ function ChangeForm({ client, products, onDone }: {
                   id="bulk-value"
                   value={text}
                   onChange={(event) =>
-                    set(changeIndex, event.currentTarget.value)}
+                    setInputs(changeIndex, event.currentTarget.value)}
                 >
                   {STATUSES.map((word) => (
                     <option key={word} value={word}>
@@ -200,7 +204,7 @@ function ChangeForm({ client, products, onDone }: {
                   aria-invalid={problem !== null}
                   aria-describedby="bulk-problem"
                   onInput={(event) =>
-                    set(changeIndex, event.currentTarget.value)}
+                    setInputs(changeIndex, event.currentTarget.value)}
                 />
               )}
           </span>
@@ -215,7 +219,7 @@ function ChangeForm({ client, products, onDone }: {
                 value={times[name]}
                 onInput={(event) => {
                   setTimes({ ...times, [name]: event.currentTarget.value });
-                  set(changeIndex, typed);
+                  setInputs(changeIndex, typed);
                 }}
               />
             </span>
@@ -350,7 +354,9 @@ function PreviewNote({ preview, withoutValue, busy, onStore, onCancel }: {
           >
             {questionable.length > 0 ? "It is correct: change" : "Change"}{" "}
             {refused > 0
-              ? `${formatCount(updated)}, leave ${formatCount(refused)}`
+              ? `${formatCount(updated)}, leave ${
+                formatCount(refused)
+              } unchanged`
               : plural(updated, "product")}
           </button>
         )}
@@ -425,7 +431,7 @@ function Deletion({ client, products, onDone }: {
     <>
       <ConfirmedButton
         label={`Delete ${plural(products.length, "product")}`}
-        question={`Delete ${names} for good? They can be saved as a file afterwards.`}
+        question={`Delete ${names} for good? Afterwards you can save the deleted products as a file.`}
         onConfirm={remove}
       />
       {error && <ErrorNote error={error} />}
@@ -528,7 +534,8 @@ export function BulkResultNote({ result }: { result: BulkResult }) {
             Save {plural(deleted.length, "deleted product")} as a file
           </button>{" "}
           <span class="quiet">
-            Upload that file to create them again, as they were when selected.
+            To create the deleted products again, upload that file. The file has
+            the values at the time of the selection.
           </span>
         </p>
       )}

@@ -240,8 +240,7 @@ const VIEWS_FOR_OPERATORS = SELLER_VIEWS
   );
 
 /**
- * The views of the signed-in user. While an operator views a seller, the views
- * of that seller.
+ * The views of the signed-in user, or of the seller that an operator has opened.
  */
 function useViews(current: Session | null): readonly View[] {
   const seller = viewedSeller();
@@ -537,7 +536,7 @@ function useTitleFocus(
   }, [viewAndId]);
 }
 
-/** Accepts files that are dropped anywhere on the page, also before sign-in. */
+/** Accepts files that a seller drops anywhere on the page, also before sign-in. */
 function useFileDrop(current: Session | null): void {
   useEffect(() => {
     if (current?.role === "operator") return;
