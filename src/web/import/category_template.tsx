@@ -57,7 +57,7 @@ export function CategoryTemplate({ client }: { client: Client }) {
   );
 }
 
-/** The file's name: `products-Home-Mugs.xlsx` for the category `Home/Mugs`. */
+/** The name of the file: `products-Home-Mugs.xlsx` for `Home/Mugs`. */
 function fileName(category: string): string {
   return `products-${category.replace(/[^\p{L}\p{N}]+/gu, "-")}.xlsx`;
 }

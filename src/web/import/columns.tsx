@@ -1,4 +1,4 @@
-/** The columns of a table, the field of each, and a preview. */
+/** The view that maps the columns of a table to fields, with a preview. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { SCALAR_RULES } from "../../catalogue/fields.ts";
 import type { Category, Client } from "../../client/mod.ts";
@@ -46,10 +46,10 @@ import { openMappedTable } from "./send/upload.ts";
 import { valuesOfField } from "../lib/words.ts";
 import { readableName } from "../lib/texts.ts";
 
-/** The number of rows in the preview, and of examples of a column. */
-const ROWS = 5;
-const EXAMPLES = 3;
-/** The number of rows searched for examples. */
+/** The number of rows in the preview. */
+const PREVIEW_ROWS = 5;
+const EXAMPLES_PER_COLUMN = 3;
+/** The number of rows in which examples are searched. */
 const EXAMPLE_ROWS = 1_000;
 
 const TablePictures = lazy(async () => (await loadPictures()).TablePictures);
@@ -97,7 +97,7 @@ function Columns({ client, spreadsheet, chosen }: {
   const examples = useMemo(() => examplesOf(table), [table]);
   const check = () => {
     keepChosen(client, table.header, chosenIn(table, mapping))
-      // If this fails, the choice is not remembered.
+      // If this request fails, the choices are not stored.
       .catch(() => {});
     openMappedTable(client, { name, table, mapping, book });
   };
@@ -105,7 +105,7 @@ function Columns({ client, spreadsheet, chosen }: {
     const next = apply({ table, mapping });
     if (next === null) return;
     if (isQuestion) setAnswered(new Set([...answered, text]));
-    // The button with the focus disappears, so move the focus.
+    // The focused button is removed, so the focus moves.
     asked.current?.focus();
     setTable(next.table);
     setMapping(next.mapping);
@@ -214,7 +214,7 @@ function Columns({ client, spreadsheet, chosen }: {
             label: "Read as",
             classes: "quiet",
             cell: ({ header, column }) => (
-              <UnitOf
+              <UnitInput
                 name={header || `column ${column + 1}`}
                 target={mapping.targets[column]}
                 numberFormat={mapping.numberFormats[column]}
@@ -232,7 +232,7 @@ function Columns({ client, spreadsheet, chosen }: {
           },
         ]}
       />
-      <ForAllRows mapping={mapping} onMapping={setMapping} />
+      <SharedValues mapping={mapping} onMapping={setMapping} />
       <Preview table={table} mapping={mapping} />
     </>
   );
@@ -248,10 +248,7 @@ const SEVERITY_CLASSES = {
 
 function FindingNote({ finding, isCurrent, onChoose }: {
   finding: Finding;
-  /**
-   * Whether the findings are of the current table, so that they can be
-   * answered.
-   */
+  /** Whether the findings concern the current table and can be answered. */
   isCurrent: boolean;
   onChoose: (choice: FindingAnswer) => void;
 }) {
@@ -287,8 +284,8 @@ function FindingNote({ finding, isCurrent, onChoose }: {
 }
 
 /**
- * The findings of a table. Until all rows are checked, the findings of the
- * former table.
+ * The findings of a table. Until all rows are checked, they are the findings of
+ * the former table.
  */
 function useFindings(
   source: FindingSource,
@@ -306,7 +303,7 @@ function useFindings(
   return { findings: found.findings, isCurrent: found.source === source };
 }
 
-/** The categories of the table's products, with their rules. */
+/** The categories of the table's products, with rules. */
 function useCategories(
   client: Client,
   table: Rows,
@@ -338,8 +335,8 @@ const SHARED = TARGETS.filter(({ target }) =>
   target in SCALAR_RULES && !["sku", "title", "price", "gtin"].includes(target)
 );
 
-/** Values for all products, for fields without a column. */
-function ForAllRows({ mapping, onMapping }: {
+/** Inputs for values of all products, for fields without a column. */
+function SharedValues({ mapping, onMapping }: {
   mapping: ColumnMapping;
   onMapping: (mapping: ColumnMapping) => void;
 }) {
@@ -401,8 +398,8 @@ function ForAllRows({ mapping, onMapping }: {
   );
 }
 
-/** The number format of a column, with a choice of the unit. */
-function UnitOf({ name, target, numberFormat, hasPaths, onUnit }: {
+/** An input for the unit of a column. */
+function UnitInput({ name, target, numberFormat, hasPaths, onUnit }: {
   name: string;
   target: ColumnField;
   numberFormat: NumberFormat;
@@ -450,24 +447,26 @@ function UnitOf({ name, target, numberFormat, hasPaths, onUnit }: {
 function examplesOf({ header, rows }: Rows): string[] {
   const some = rows.slice(0, EXAMPLE_ROWS);
   return header.map((_, column) =>
-    sampledValues(some, column, EXAMPLES).map((value) => value.slice(0, 60))
+    sampledValues(some, column, EXAMPLES_PER_COLUMN).map((value) =>
+      value.slice(0, 60)
+    )
       .join(" · ")
   );
 }
 
-/** The most entries of a list in the preview. */
-const ENTRIES = 3;
+/** The maximum number of list entries in the preview. */
+const ENTRIES_SHOWN = 3;
 
-/** The entries of a list, which may be long addresses. */
+/** The first entries of a list, with the number of the others. */
 function shortened(entries: readonly string[]): string {
-  const shown = entries.slice(0, ENTRIES).join(" · ");
-  const more = entries.length - ENTRIES;
+  const shown = entries.slice(0, ENTRIES_SHOWN).join(" · ");
+  const more = entries.length - ENTRIES_SHOWN;
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 /**
- * A column of the preview is as wide as its values, such as times, if they have
- * at most this many characters. So all such columns fit on a screen.
+ * The maximum length of values that determine the width of a preview column.
+ * Columns with longer values have a fixed width.
  */
 const NARROW = 24;
 
@@ -478,7 +477,7 @@ function Preview({ table, mapping }: {
 }) {
   const rows = useMemo(
     () =>
-      table.rows.slice(0, ROWS).map((row, i) => ({
+      table.rows.slice(0, PREVIEW_ROWS).map((row, i) => ({
         number: table.numbers[i],
         values: rowValues(row, mapping),
       })),

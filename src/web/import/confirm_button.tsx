@@ -1,4 +1,4 @@
-/** Confirms products that the page held back, so that they are stored. */
+/** A button that confirms products, so that the page sends them. */
 import type { Client } from "../../client/mod.ts";
 import { plural } from "../lib/format.ts";
 import { confirmSkus } from "./send/upload.ts";

@@ -1,4 +1,4 @@
-/** The opened file: its check, its problems, its upload. */
+/** The view of the opened file: its check, its problems and its upload. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { afterMs, saveFile } from "../lib/browser.ts";
 import type { Client, Detail, ProductCounts } from "../../client/mod.ts";
@@ -58,7 +58,7 @@ export function FileView({ client, current }: {
   useEffect(() => {
     if (upload.value?.step.name === "kept") checkUpload(client);
   }, [client]);
-  const repaired = useRepaired(current);
+  const repaired = useTableWithProblems(current);
   const hasPictures = useStore(openPictures) !== null;
   useResultFocus(current);
   const view = (
@@ -84,7 +84,7 @@ export function FileView({ client, current }: {
       {current.kind === "document" && (
         <div class="beside">
           <div class="side">{view}</div>
-          <SourceOf current={current} place={place} selection={selection} />
+          <FileSource current={current} place={place} selection={selection} />
         </div>
       )}
     </>
@@ -99,21 +99,20 @@ function rowSentAs(current: Upload, product: number): string | null {
 }
 
 /**
- * The table with problems in rows, also while it is being checked again; null
- * if there is none.
+ * The table with problems in rows, even while it is being checked again; null if
+ * no row has problems.
  */
-function useRepaired(current: Upload): TableUpload | null {
+function useTableWithProblems(current: Upload): TableUpload | null {
   const last = useRef<TableUpload | null>(null);
   const { step } = current;
-  const isOfRows = step.name === "refused" && isOfProducts(step.refusal);
+  const isOfRows = step.name === "refused" &&
+    concernsOnlyProducts(step.refusal);
   if (current.kind === "table" && isOfRows) last.current = current;
   else if (step.name !== "checking") last.current = null;
   return last.current;
 }
 
-/**
- * After a check, moves the focus to the result, unless another element has it.
- */
+/** After a check, moves the focus to the result, unless an element has the focus. */
 function useResultFocus({ step: { name } }: Upload): void {
   const before = useRef(name);
   useEffect(() => {
@@ -127,7 +126,7 @@ function useResultFocus({ step: { name } }: Upload): void {
   }, [name]);
 }
 
-function SourceOf({ current, place, selection }: {
+function FileSource({ current, place, selection }: {
   current: DocumentUpload;
   place: Detail | null;
   selection: EditorSelection | null;
@@ -137,7 +136,7 @@ function SourceOf({ current, place, selection }: {
     () => isEditable(current) || !isShown(current) ? [] : text.split("\n"),
     [text],
   );
-  const marked = useMarked(current, problemsIn(current));
+  const marked = useMarkedLines(current, problemsIn(current));
   const at = useMemo<ShownLine | null>(
     () =>
       place?.line
@@ -160,14 +159,11 @@ function SourceOf({ current, place, selection }: {
     : <p class="quiet">The source of this file is too long to show.</p>;
 }
 
-/** The milliseconds after the last key until problems are searched again. */
+/** The pause in milliseconds after an edit until problems are searched again. */
 const MARKED_AFTER_MS = 200;
 
-/**
- * The lines with problems. Shortly after an edit, they are searched again in
- * the edited text.
- */
-function useMarked(
+/** The lines with problems, which are searched again shortly after an edit. */
+function useMarkedLines(
   { text, edited }: DocumentUpload,
   problems: readonly Detail[],
 ): ReadonlySet<number> {
@@ -286,18 +282,16 @@ function FileBar({ client, current }: { client: Client; current: Upload }) {
   );
 }
 
-/**
- * Whether the valid products may be stored now and the others later.
- */
+/** Whether the valid products can be stored before the others are corrected. */
 function mayStoreValid({ step, kind }: Upload): boolean {
   if (step.name !== "refused") return false;
   const { refusal } = step;
-  return refusal.validCount > 0 && isOfProducts(refusal) &&
+  return refusal.validCount > 0 && concernsOnlyProducts(refusal) &&
     (kind === "table" || refusal.heldBackProducts.length === 0);
 }
 
-/** Whether all problems belong to single products. */
-function isOfProducts({ error, problems }: Refusal): boolean {
+/** Whether each problem concerns one product. */
+function concernsOnlyProducts({ error, problems }: Refusal): boolean {
   return error === null && problems.length > 0 &&
     problems.every(({ product }) => product !== undefined);
 }
@@ -314,12 +308,12 @@ function StepView({ client, current, place, onFind }: StepProps) {
   switch (step.name) {
     case "checking":
       return (
-        <Working title="Checking" percent={step.percent}>
+        <WorkingNote title="Checking" percent={step.percent}>
           Every product and every image URL is checked. Nothing is stored yet.
-        </Working>
+        </WorkingNote>
       );
     case "sending":
-      return <Sending interruption={step.interruption} />;
+      return <SendingNote interruption={step.interruption} />;
     case "refused":
       return (
         <Problems
@@ -330,7 +324,7 @@ function StepView({ client, current, place, onFind }: StepProps) {
         />
       );
     case "ready":
-      return <Ready counts={step.counts} />;
+      return <ReadyNote counts={step.counts} />;
     case "sent":
       return <SentNote client={client} id={step.sent.import_id} />;
     case "failed":
@@ -383,7 +377,7 @@ function SentNote({ client, id }: { client: Client; id: string }) {
   );
 }
 
-function Working({ title, percent = null, children }: {
+function WorkingNote({ title, percent = null, children }: {
   title: string;
   percent?: number | null;
   children: string;
@@ -404,12 +398,12 @@ function Working({ title, percent = null, children }: {
   );
 }
 
-function Sending({ interruption }: { interruption: Error | null }) {
+function SendingNote({ interruption }: { interruption: Error | null }) {
   return (
     <>
-      <Working title="Sending">
+      <WorkingNote title="Sending">
         Once the file has arrived, it is stored even if you close this page.
-      </Working>
+      </WorkingNote>
       {interruption && (
         <div class="note warn">
           <p>{errorSentence(interruption)}</p>
@@ -423,7 +417,7 @@ function Sending({ interruption }: { interruption: Error | null }) {
   );
 }
 
-function Ready({ counts }: { counts: ProductCounts }) {
+function ReadyNote({ counts }: { counts: ProductCounts }) {
   return (
     <div class="note good">
       <p>

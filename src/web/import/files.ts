@@ -1,6 +1,6 @@
 /**
- * The code that reads, corrects and sends files, in one script that is loaded
- * for the first file.
+ * The code that reads, corrects and sends files. The browser loads this script
+ * when the first file is opened.
  */
 export { openPastedText } from "./intake.ts";
 export { correctRefused, refusedFile } from "./send/refused.ts";

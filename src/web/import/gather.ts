@@ -1,6 +1,6 @@
 /**
- * Makes one row for each product: joins the rows of images and variants in
- * exports of shops, and applies columns that qualify others, such as units.
+ * Makes one row for each product. Joins the rows of images and variants in
+ * exports of shops, and applies columns that modify others, such as units.
  */
 import { parseTime } from "../../lib/values.ts";
 import { now } from "../lib/browser.ts";
@@ -33,15 +33,15 @@ import { namesIn, shopOf } from "./shops/shops.ts";
 /** A change of a table, with a note about it. */
 type Change = (table: Table) => SlicedWork<GatheredTable> | GatheredTable;
 
-/** The changes in their order. */
+/** The changes in the order in which they are applied. */
 const CHANGES: readonly Change[] = [
   withoutRepeatedNames,
-  withLowerNames,
+  withSecondHeader,
   withWeightUnits,
   withPoundsAndOunces,
   withoutPausedSales,
   withoutUntracked,
-  ofShop,
+  joinShopRows,
 ];
 
 /** The table after all changes, with a row for each product. */
@@ -59,9 +59,9 @@ export function* gatherTable(read: Table): SlicedWork<GatheredTable> {
 }
 
 /** Joins the rows of a shop's export. */
-function* ofShop(table: Table): SlicedWork<GatheredTable> {
+function* joinShopRows(table: Table): SlicedWork<GatheredTable> {
   const shop = shopOf(table.header);
-  // A corrected table that was saved by the page is joined already.
+  // The page has saved this table with joined rows.
   if (shop === undefined || table.header.includes(PARENT)) {
     return { table, note: "" };
   }
@@ -77,7 +77,7 @@ function* ofShop(table: Table): SlicedWork<GatheredTable> {
   return { table: products, note: joinSentences(ended.note, note) };
 }
 
-/** Removes rows that repeat the header, as lists of several pages have. */
+/** Removes rows that repeat the header, as in lists of several pages. */
 function* withoutRepeatedNames(table: Table): SlicedWork<GatheredTable> {
   const { header, rows, numbers } = table;
   const kept: { cells: Row; number: number }[] = [];
@@ -95,7 +95,7 @@ function* withoutRepeatedNames(table: Table): SlicedWork<GatheredTable> {
   };
 }
 
-const OF_NUMBERS: readonly (ColumnField | null)[] = [
+const NUMBER_FIELDS: readonly (ColumnField | null)[] = [
   "price",
   "compare_at_price",
   "sale_price",
@@ -105,14 +105,14 @@ const OF_NUMBERS: readonly (ColumnField | null)[] = [
 const LONGEST_NAME = 20;
 
 /** Joins a second header row, such as `kg` or `net`, to the header. */
-function withLowerNames(table: Table): GatheredTable {
+function withSecondHeader(table: Table): GatheredTable {
   const { header, rows: [first, ...rows], numbers: [number, ...numbers] } =
     table;
   const targets = targetsByName(header);
   const named = [...header.keys()].filter((i) => first?.[i]);
   const isOfNames = targets.includes("sku") &&
     shopOf(header) === undefined &&
-    named.some((i) => OF_NUMBERS.includes(targets[i])) &&
+    named.some((i) => NUMBER_FIELDS.includes(targets[i])) &&
     named.every((i) =>
       targets[i] !== "sku" && targets[i] !== "title" &&
       first[i].length <= LONGEST_NAME && !/\d/.test(first[i])
@@ -129,7 +129,7 @@ function withLowerNames(table: Table): GatheredTable {
   };
 }
 
-/** Adds the unit in a column of its own to each weight. */
+/** Adds the unit to each weight, if the units are in another column. */
 function* withWeightUnits(table: Table): SlicedWork<GatheredTable> {
   const columns = weightAndUnitColumns(table.header);
   if (columns === null) return { table, note: "" };
@@ -144,7 +144,7 @@ function* withWeightUnits(table: Table): SlicedWork<GatheredTable> {
   return { table: weighed, note: "" };
 }
 
-const OUNCES_OF_A_POUND = 16;
+const OUNCES_PER_POUND = 16;
 
 /** Adds up weights in a column of pounds and a column of ounces. */
 function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
@@ -156,13 +156,13 @@ function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
   yield* sampleValues(table.rows);
   // If a row has 16 ounces or more, the ounces are the whole weight.
   const areWhole = sampledValues(table.rows, ounces).some((text) =>
-    isNumber(text) && Number(text) >= OUNCES_OF_A_POUND
+    isNumber(text) && Number(text) >= OUNCES_PER_POUND
   );
   if (areWhole) return { table, note: "" };
   const { table: weighed } = yield* withChangedRows(table, (cells) => {
     const own = [cells[pounds], cells[ounces]];
     if (own.join("") === "" || !own.every(isNumber)) return cells;
-    const all = Number(cells[pounds]) * OUNCES_OF_A_POUND +
+    const all = Number(cells[pounds]) * OUNCES_PER_POUND +
       Number(cells[ounces]);
     return cells.with(other, "").with(first, `${all} oz`);
   });
@@ -175,10 +175,10 @@ function* withPoundsAndOunces(table: Table): SlicedWork<GatheredTable> {
 /** Headers of columns that say whether the stock of a product is counted. */
 const TRACKED =
   /track(?:er|s|ed|ing)?[ _]?(?:inventory|stock)|(?:inventory|stock)[ _](?:is[ _])?track|manage[ _]?stock/i;
-/** A column of Shopify with the program that counts the stock; may be empty. */
+/** The name of Shopify's column with the program that counts the stock. */
 const NAMES_TRACKER = /tracker$/i;
 
-/** Removes the quantity, often 0, of products whose stock is not counted. */
+/** Removes the quantity of products whose stock the shop does not count. */
 function* withoutUntracked(table: Table): SlicedWork<GatheredTable> {
   const { header } = table;
   const stock = targetsByName(header).indexOf("quantity");
@@ -203,7 +203,7 @@ function* withoutUntracked(table: Table): SlicedWork<GatheredTable> {
   };
 }
 
-/** Removes sale prices that another column marks as not in force. */
+/** Removes sale prices that another column marks as inactive. */
 function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   const { header } = table;
   const price = header.findIndex(namesSalePrice);
@@ -235,7 +235,7 @@ function* withoutPausedSales(table: Table): SlicedWork<GatheredTable> {
   };
 }
 
-/** Removes sale prices that begin later and have no end, which is needed. */
+/** Removes future sale prices without an end, because a sale needs an end. */
 function* withoutEndlessSales(
   table: Table,
   { sale }: Shop,

@@ -1,6 +1,6 @@
 /**
- * Opens files and text that are dropped, chosen or pasted. A document is
- * checked. The columns of a table are mapped first. Anything else is refused.
+ * Opens files and text that are dropped, chosen or pasted. Documents are checked
+ * at once; tables after their columns are mapped. Other files are refused.
  */
 import type { Client } from "../../client/mod.ts";
 import { now } from "../lib/browser.ts";
@@ -35,7 +35,8 @@ import { openDocument, openDocumentText } from "./send/upload.ts";
 import { readBook } from "./read/workbook/ask.ts";
 
 /**
- * The largest workbook in bytes; the worker may lack memory for a larger one.
+ * The maximum size of a workbook in bytes. The worker may not have enough memory
+ * for a larger one.
  */
 const LARGEST_BOOK = 50_000_000;
 
@@ -78,8 +79,8 @@ async function openFeed(file: TextFile): Promise<void> {
 }
 
 /**
- * Opens a sheet of a workbook; null: the first with a table. `hidden`: whether
- * hidden rows are read; null: the user is asked.
+ * Opens a sheet of a workbook; if `sheet` is null, the first one with a table.
+ * `hidden` determines whether hidden rows are read; null asks the user.
  */
 export async function openWorkbook(
   name: string,
@@ -147,7 +148,7 @@ export async function openPastedText(
   return true;
 }
 
-/** Returns to the columns of a table; its corrections are kept. */
+/** Shows the columns of a table again and keeps the corrections. */
 export function changeColumns(): void {
   const current = upload.value;
   startOpening();
@@ -167,7 +168,7 @@ export function changeColumns(): void {
   });
 }
 
-/** The number of rows changed between two pauses. */
+/** The number of rows that are changed between two pauses. */
 const STEP = 250;
 
 /** Restores the texts of a table that the page saved with CSV escapes. */
@@ -181,7 +182,7 @@ function* withOwnTexts(table: Table): SlicedWork<Table> {
   return { ...table, header: table.header.map(withFormulas), rows };
 }
 
-/** A table whose unreadable cells are empty, and the number of these cells. */
+/** The table with empty cells instead of unreadable ones, and their number. */
 function* tableUnlessUnreadable(
   read: Table,
 ): SlicedWork<GatheredTable & { errors: number }> {
@@ -190,14 +191,12 @@ function* tableUnlessUnreadable(
   }
   const { table, errors } = yield* withoutErrors(read);
   const { table: products, note } = yield* gatherTable(table);
-  // The proposal of columns uses the sampled values.
+  // The column proposals use these samples.
   yield* sampleValues(products.rows);
   return { table: products, note, errors };
 }
 
-/**
- * Texts that programs write for a formula or database field without a value.
- */
+/** Texts that programs write if a formula or database field has no value. */
 const NO_VALUE =
   /^(?:#(?:N\/[ABD]|NV|[¡¿]?\p{Lu}[\p{Lu}/0]*[!?])|null|NULL|nan|NaN|None|N\/A|n\/a|n\.a\.|k\. ?A\.)$/u;
 
@@ -223,7 +222,7 @@ interface TextFile extends DecodedText {
   bytes: ArrayBuffer | null;
   /** The encoding that the user chose. */
   encoding?: string;
-  /** Whether quotation marks around several lines make one text, not rows. */
+  /** Whether quoted text over several lines is one text, and not several rows. */
   oneText?: boolean;
   /** The numbers of rows that are left out. */
   leftOut?: readonly number[];
@@ -269,11 +268,11 @@ async function openTextTable(file: TextFile): Promise<void> {
     encoding,
     questions: [
       ...questions,
-      ...(table.doubts.length === 0 || file.oneText !== undefined
+      ...(table.ambiguousRows.length === 0 || file.oneText !== undefined
         ? []
         : [question(
           `A text in ${
-            nameWithNumbers("row", table.doubts)
+            nameWithNumbers("row", table.ambiguousRows)
           } may continue in the ` +
             "next lines, or each of these lines may be a row: a quotation " +
             "mark may mean inches.",
@@ -293,7 +292,7 @@ async function openTextTable(file: TextFile): Promise<void> {
   });
 }
 
-/** The question about texts without quotation marks that hold the delimiter. */
+/** The question about unquoted texts that contain the delimiter. */
 function shiftQuestion(
   { shifts, delimiter }: ReadTable,
   leaveOut: () => void,
@@ -333,7 +332,7 @@ async function openTable(
         `${without === 1 ? "is" : "are"} read as empty.`,
     note,
   );
-  // If a workbook has other sheets, one of them may have rows.
+  // Another sheet of the workbook may have rows.
   const isEmpty = table.rows.length === 0 && (book?.sheets.length ?? 1) < 2;
   intake.set(
     isEmpty

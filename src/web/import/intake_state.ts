@@ -1,7 +1,7 @@
 /**
- * The intake: the opened table whose columns are being mapped, or the reason
- * why a file was refused. It is stored outside the views, so that a change of
- * view loses nothing.
+ * The intake: the open table whose columns are being mapped, or the reason why a
+ * file was refused. The page stores the intake outside of the views, so that a
+ * change of the view does not lose it.
  */
 import { discardPictures, openPictures } from "../pictures/current.ts";
 import { Store } from "../lib/store.ts";
@@ -16,10 +16,10 @@ import { dropFile } from "./send/upload_state.ts";
 export interface Spreadsheet {
   name: string;
   table: Table;
-  /** The changes of its rows, as sentences. */
+  /** Sentences about changes of the rows. */
   note: string;
   book: Book | null;
-  /** The questions that must be answered before it is sent. */
+  /** The questions that must be answered before the table is sent. */
   questions: readonly Finding[];
   /** The encoding of the text, and other possible ones; null for Unicode. */
   encoding: {
@@ -35,7 +35,7 @@ export type Intake =
   | { name: "reading"; file: string }
   | { name: "spreadsheet"; spreadsheet: Spreadsheet };
 
-/** The current intake. A table stays in it while its products are checked. */
+/** The current intake. It still has the table while the products are checked. */
 export const intake = new Store<Intake>({ name: "empty" });
 
 let opening = new AbortController();
@@ -47,7 +47,7 @@ export function startOpening(): AbortSignal {
   return opening.signal;
 }
 
-/** Discards the intake, and pictures that are in its rows already. */
+/** Discards the intake, and the pictures that were added to its rows. */
 export function discardIntake(): void {
   if (openPictures.value?.state.value.placed) discardPictures();
   startOpening();

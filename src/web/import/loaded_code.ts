@@ -2,7 +2,7 @@
 import { STALE_PAGE } from "../lib/texts.ts";
 import { intake } from "./intake_state.ts";
 
-/** Loads the code; null, with an error on the page, if that fails. */
+/** Loads code. If this fails, shows an error on the page and returns null. */
 export async function loadedCode<T>(
   name: string,
   load: () => Promise<T>,

@@ -1,4 +1,4 @@
-/** Opens files, with code that is loaded for the first one. */
+/** Opens files. The code that reads files is loaded for the first file. */
 import type { Client } from "../../client/mod.ts";
 import type { DroppedItems } from "../lib/browser.ts";
 import { loadedCode } from "./loaded_code.ts";
@@ -6,7 +6,7 @@ import { loadedCode } from "./loaded_code.ts";
 /** Loads the code that reads, corrects and sends files. */
 export const loadFiles = () => import("./files.ts");
 
-/** Opens dropped files: a file with products, and pictures. */
+/** Opens dropped files: one file with products, and pictures. */
 export async function openDropped(
   client: Client | null,
   dropped: DroppedItems,

@@ -1,4 +1,4 @@
-/** The images of a table's rows, and the cells that hold added pictures. */
+/** The images of a table's rows, and the changes that add pictures to rows. */
 import { imagesAfter } from "../pictures/set.ts";
 import type { PicturesForRow, PlacingMode } from "../pictures/placing.ts";
 import type { SlicedWork } from "../lib/slices.ts";
@@ -10,7 +10,7 @@ import {
 } from "./columns/sheet.ts";
 import { isAddress, rowValues } from "./columns/spreadsheet.ts";
 
-/** The number of rows read between two pauses. */
+/** The number of rows that are read between two pauses. */
 const STEP = 250;
 
 /** The rows by their SKUs, as they are sent. */
@@ -28,8 +28,8 @@ export function* rowsBySku(
 }
 
 /**
- * The addresses of a row's images. The name of a file on a disk is no address:
- * the picture itself takes its place.
+ * The addresses of a row's images. Names of files are left out, because the
+ * pictures themselves replace them.
  */
 export function imagesOfRow(
   { table, mapping }: MappedTable,
@@ -39,14 +39,14 @@ export function imagesOfRow(
   return images.filter(isAddress);
 }
 
-/** The sheet with a column for images, unless it has one. */
+/** The table with a column for images, which is added if necessary. */
 export function withPictureColumn(sheet: MappedTable): MappedTable {
   return sheet.mapping.targets.includes("images")
     ? sheet
     : withColumnForField(sheet, "images");
 }
 
-/** The changes that put pictures into the first column for images. */
+/** The changes that add pictures to the first column for images. */
 export function pictureChanges(
   sheet: MappedTable,
   rowOf: ReadonlyMap<string, number>,
@@ -54,7 +54,7 @@ export function pictureChanges(
   mode: PlacingMode,
 ): CellChange[] {
   const { targets } = sheet.mapping;
-  /** The row of a SKU, also after rows before it were removed. */
+  /** The current row of a SKU; rows before it may have been removed. */
   const currentRow = (sku: string) => {
     const row = rowOf.get(sku);
     const isSame = row !== undefined && row < sheet.table.rows.length &&
@@ -69,7 +69,7 @@ export function pictureChanges(
     const row = currentRow(sku);
     if (row < 0) return [];
     const own = imagesOfRow(sheet, row);
-    // A row without images leaves those of the stored product as they are.
+    // A row without images does not change the images of the stored product.
     const former = own.length > 0 ? own : stored;
     const text = imagesAfter(former, urls, mode).join(" ");
     return [

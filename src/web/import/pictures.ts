@@ -1,4 +1,4 @@
-/** The code for pictures, in one script that is loaded for the first ones. */
+/** The code for pictures. The browser loads this script with the first picture. */
 export {
   FilePictures,
   OpenPictures,

@@ -1,7 +1,4 @@
-/**
- * The problems of a document, in groups, with a filter and a button to save
- * them.
- */
+/** The problems of a document in groups, with a filter and a button to save. */
 import { useMemo, useState } from "preact/hooks";
 import { saveFile } from "../lib/browser.ts";
 import type { Client, Detail, DetailCode } from "../../client/mod.ts";
@@ -20,7 +17,7 @@ import {
   replaceValues,
 } from "./send/upload.ts";
 
-/** With more problems there is a filter, and only the first group is open. */
+/** With more problems, there is a filter and only the first group is expanded. */
 const FEW_PROBLEMS = 12;
 
 /** Problems of one kind in one field. */
@@ -39,8 +36,8 @@ export function Problems({ client, current, place, onFind }: {
   onFind: (found: Detail) => void;
 }) {
   const all = useMemo(() => problemsIn(current), [current.step]);
-  const [wanted, setWanted] = useState("");
-  const groups = useMemo(() => grouped(matching(all, wanted)), [all, wanted]);
+  const [filter, setFilter] = useState("");
+  const groups = useMemo(() => grouped(matching(all, filter)), [all, filter]);
   const shown = groups.reduce((sum, { found }) => sum + found.length, 0);
   const { step } = current;
   const { more, error } = step.name === "refused"
@@ -69,11 +66,11 @@ export function Problems({ client, current, place, onFind }: {
             class="grow"
             aria-label="Filter the problems"
             placeholder="Filter: SKU, field, text"
-            value={wanted}
-            onInput={(event) => setWanted(event.currentTarget.value)}
+            value={filter}
+            onInput={(event) => setFilter(event.currentTarget.value)}
           />
           <span class="quiet" role="status">
-            {wanted === ""
+            {filter === ""
               ? ""
               : `${formatCount(shown)} of ${formatCount(all.length)}`}
           </span>
@@ -81,7 +78,7 @@ export function Problems({ client, current, place, onFind }: {
       )}
       {groups.map((group, i) => (
         <GroupView
-          key={`${wanted === ""} ${group.key}`}
+          key={`${filter === ""} ${group.key}`}
           client={client}
           group={group}
           current={current}
@@ -113,14 +110,14 @@ function headline(all: readonly Detail[], more: number): string {
     all.map(({ product }) => product)
       .filter((product) => product !== undefined),
   ).size;
-  // Problems beyond the list may be in further products.
+  // Problems beyond the list may concern other products.
   return products === 0 || more > 0
     ? `${problems}.`
     : `${problems} in ${plural(products, "product")}.`;
 }
 
-function matching(all: readonly Detail[], wanted: string): readonly Detail[] {
-  const text = wanted.trim().toLowerCase();
+function matching(all: readonly Detail[], filter: string): readonly Detail[] {
+  const text = filter.trim().toLowerCase();
   return text === ""
     ? all
     : all.filter(({ sku, field, message, code }) =>
@@ -129,7 +126,7 @@ function matching(all: readonly Detail[], wanted: string): readonly Detail[] {
     );
 }
 
-/** The largest group first. */
+/** Groups problems; the largest group is the first. */
 function grouped(all: readonly Detail[]): Group[] {
   const groups = new Map<string, Group>();
   for (const found of all) {
@@ -142,10 +139,8 @@ function grouped(all: readonly Detail[]): Group[] {
   return [...groups.values()].sort((a, b) => b.found.length - a.found.length);
 }
 
-/**
- * Whether the page itself holds the product back because of its SKU.
- */
-function isHeld({ step }: Upload, problem: Detail): boolean {
+/** Whether the page does not send the product without a confirmation. */
+function isHeldBack({ step }: Upload, problem: Detail): boolean {
   return step.name === "refused" && problem.sku !== undefined &&
     problem.product !== undefined &&
     step.refusal.heldBackProducts.includes(problem.product) &&
@@ -190,7 +185,7 @@ function GroupView({ client, group, current, isOpen, place, onFind }: {
                 current={found === place}
                 onFind={() => onFind(found)}
               />
-              {isHeld(current, found) && (
+              {isHeldBack(current, found) && (
                 <ConfirmButton
                   client={client}
                   skus={[found.sku!]}
@@ -205,8 +200,8 @@ function GroupView({ client, group, current, isOpen, place, onFind }: {
   );
 }
 
-/** The codes of problems whose place is a whole value. */
-const OF_VALUES: readonly DetailCode[] = [
+/** The codes of problems that concern a whole value. */
+const WHOLE_VALUE_CODES: readonly DetailCode[] = [
   "not_a_number",
   "out_of_range",
   "not_in_list",
@@ -228,10 +223,10 @@ function ReplaceForm({ group: { found }, current }: {
   const { code, field } = found[0];
   const common = useMemo(
     () =>
-      current.kind === "document" && OF_VALUES.includes(code)
+      current.kind === "document" && WHOLE_VALUE_CODES.includes(code)
         ? commonValue(current, found)
         : null,
-    // The value as it was found, not as it is after each edit.
+    // The value at the check, because later edits change it.
     [found[0]],
   );
   if (isDone) {

@@ -62,7 +62,7 @@ export function Repair({ client, current, busy }: {
     tableProblems,
   ]);
   const [place, setPlace] = useState<TableCell | null>(null);
-  const shown = placeIn(current, place, rows, columns, wanted);
+  const shown = visiblePlace(current, place, rows, columns, wanted);
   /** The rows with a problem that a change in this column would solve. */
   const rowsAt = (some: readonly TableProblem[], { column }: TableCell) => [
     ...new Set(
@@ -209,8 +209,8 @@ export function Repair({ client, current, busy }: {
   );
 }
 
-/** The place if it is still shown, else the place of the first problem. */
-function placeIn(
+/** The cell if it is still shown, else the cell of the first problem. */
+function visiblePlace(
   { sheet: { mapping } }: TableUpload,
   place: TableCell | null,
   rows: readonly number[],
@@ -219,7 +219,7 @@ function placeIn(
 ): TableCell | null {
   if (place !== null && rows.includes(place.row)) {
     const { row, column } = place;
-    // The field may have a column by now.
+    // A column may have been added for the field.
     const shown = columns.find(({ at }) =>
       at === column || typeof at === "number" && mapping.targets[at] === column
     );
@@ -240,7 +240,7 @@ function CellPanel(
       place: TableCell;
       label: string;
       tableProblems: readonly TableProblem[];
-      /** The rows with the same problem: those below, and all of them. */
+      /** The rows with the same problem: the rows below, and all rows. */
       below: readonly number[];
       needing: readonly number[];
       busy: boolean;
@@ -288,7 +288,7 @@ function CellPanel(
       ))}
       {wrong !== null && <p class="bad">{wrong}</p>}
       {target === "price" && isMadeDate(text) && (
-        <PriceNow client={client} sku={skuOfRow(sheet, row)} />
+        <StoredPrice client={client} sku={skuOfRow(sheet, row)} />
       )}
       <div class="row">
         {!isChanged &&
@@ -332,7 +332,7 @@ function CellPanel(
           </button>
         )}
       </div>
-      {same.length > 1 && !isChanged && !OF_ONE.includes(target) && (
+      {same.length > 1 && !isChanged && !UNIQUE_FIELDS.includes(target) && (
         <ReplaceForm
           key={text}
           text={text}
@@ -345,8 +345,8 @@ function CellPanel(
   );
 }
 
-/** Shows the stored price, where the price in the file was damaged. */
-function PriceNow({ client, sku }: { client: Client; sku: string }) {
+/** Shows the stored price if the price in the file was damaged. */
+function StoredPrice({ client, sku }: { client: Client; sku: string }) {
   const { data } = useLoaded(
     async (signal) =>
       sku === "" ? null : await loadProduct(client, sku, signal),
@@ -361,13 +361,10 @@ function PriceNow({ client, sku }: { client: Client; sku: string }) {
     : null;
 }
 
-/**
- * Fields whose value identifies one product, so that no two rows may have the
- * same value.
- */
-const OF_ONE: readonly ColumnKey[] = ["sku", "gtin"];
+/** Fields whose values identify one product, so they must differ in all rows. */
+const UNIQUE_FIELDS: readonly ColumnKey[] = ["sku", "gtin"];
 
-/** A form that replaces a value in every row that has it. */
+/** A form that replaces a value in every row with this value. */
 function ReplaceForm({ text, rows, busy, onReplace }: {
   text: string;
   rows: number;

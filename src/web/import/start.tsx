@@ -1,4 +1,4 @@
-/** The start view, where a file is opened. */
+/** The start view, in which the user opens a file. */
 import { PAGE_LIMIT } from "../../lib/request_limits.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pickFile, saveFile } from "../lib/browser.ts";
@@ -57,7 +57,7 @@ export function UploadView({ client }: { client: Client }) {
         ? <p class="quiet" role="status">{currentIntake.file} is being read…</p>
         : (
           <>
-            <Interrupted client={client} />
+            <InterruptedNote client={client} />
             {pictures !== null && (
               <OpenPictures client={client} set={pictures} />
             )}
@@ -73,10 +73,8 @@ export function UploadView({ client }: { client: Client }) {
   );
 }
 
-/**
- * Shows the outcome for a file that was being sent when the page was closed.
- */
-function Interrupted({ client }: { client: Client }) {
+/** Shows the outcome of an upload during which the page was closed. */
+function InterruptedNote({ client }: { client: Client }) {
   const [name, setName] = useState(nameOfFileBeingSent.get);
   const loaded = useLoaded(async (signal) => {
     if (name === null) return [];

@@ -1,4 +1,4 @@
-/** The chosen pictures beside a file, whose rows they may belong to. */
+/** The panel of pictures that are chosen while a file may be open. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { runInSlices } from "../lib/slices.ts";
@@ -13,7 +13,7 @@ import { imagesOfRow, pictureChanges, rowsBySku } from "./picture_rows.ts";
 import { addColumn, editCells } from "./send/upload.ts";
 import { type TableUpload, type Upload, upload } from "./send/upload_state.ts";
 
-/** The pictures without a table: they go to stored products. */
+/** The panel without a table: the pictures are added to stored products. */
 export function OpenPictures({ client, set }: {
   client: Client;
   set: PictureSet;
@@ -21,7 +21,7 @@ export function OpenPictures({ client, set }: {
   return <PicturesPanel client={client} set={set} onClose={discardPictures} />;
 }
 
-/** The pictures beside an opened file. */
+/** The panel with an open file. */
 export function FilePictures({ client, current }: {
   client: Client;
   current: Upload;
@@ -52,13 +52,13 @@ function UploadPictures({ client, current }: {
   );
 }
 
-/** The pictures beside a table: those that fit a row go into that row. */
+/** The panel with a table: pictures of a row's product are added to the row. */
 export function TablePictures({ client, sheet, rows, onPlace }: {
   client: Client;
   sheet: MappedTable;
-  /** The rows that can take pictures, as indices; null: all. */
+  /** The indices of the rows that can receive pictures; null for all rows. */
   rows: readonly number[] | null;
-  /** Takes the changes of cells, of a sheet with a column for images. */
+  /** Receives a function that returns the changes of cells. */
   onPlace: (changesIn: (sheet: MappedTable) => CellChange[]) => void;
 }) {
   const set = useStore(openPictures);

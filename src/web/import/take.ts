@@ -1,6 +1,6 @@
 /**
- * Takes all files that are dropped or chosen at once: one file with products is
- * opened, pictures are added, and other files are named.
+ * Receives all files of one drop or choice. Opens one file with products, adds
+ * the pictures, and reports the other files.
  */
 import type { Client } from "../../client/mod.ts";
 import type { DroppedItems } from "../lib/browser.ts";
@@ -14,7 +14,7 @@ import { loadPictures } from "./load_pictures.ts";
 import { loadedCode } from "./loaded_code.ts";
 import { upload } from "./send/upload_state.ts";
 
-/** Takes dropped files and folders. */
+/** Receives dropped files and folders. */
 export async function takeDropped(
   client: Client | null,
   { entries, files, handle }: DroppedItems,
@@ -23,7 +23,7 @@ export async function takeDropped(
   const { all, pictures, products, unsent } = sorted;
   const hasPictures = pictures.length > 0 ||
     unsent.some(({ isPicture = false }) => isPicture);
-  // The reader of products says what is wrong with a file of another kind.
+  // `openAnyFile` shows why a file of another kind cannot be opened.
   if (all.length === 1 && !hasPictures) {
     return await openAnyFile(client, all[0].file, handle);
   }
@@ -46,7 +46,7 @@ export async function takeDropped(
   if (opened !== undefined) await openAnyFile(client, opened.file);
 }
 
-/** The set that pictures are added to: a new one after the last was placed. */
+/** The set to which pictures are added; a new set after the last was used. */
 function openSet(Pictures: typeof PictureSet): PictureSet {
   const current = openPictures.value;
   return current === null || current.state.value.placed !== null
@@ -55,8 +55,8 @@ function openSet(Pictures: typeof PictureSet): PictureSet {
 }
 
 /**
- * The file with products that is opened: one beside the folders, or the only
- * one in a folder unless it would replace a file that is open.
+ * The file with products to open: one outside of folders, or the only one in a
+ * folder. A file in a folder does not replace an open file.
  */
 function fileToOpen(products: readonly ChosenFile[]): ChosenFile | undefined {
   const beside = products.find(({ path }) => !path.includes("/"));

@@ -1,6 +1,6 @@
 /**
- * Finds fields and attributes that the categories of a table's products require
- * and no column holds.
+ * Finds the fields and attributes that the categories of a table's products
+ * require but that have no column.
  */
 import type { Category, CategoryRule, Client } from "../../../client/mod.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
@@ -11,48 +11,48 @@ import { withColumn } from "../columns/sheet.ts";
 import { attributeOfColumn, cellValues } from "../columns/spreadsheet.ts";
 import type { Finding, TableAndMapping } from "./finding.ts";
 
-/** The rows that are searched for categories. */
-const ROWS = 1_000;
-/** The most categories that are requested from the service. */
-const ASKED = 20;
-/** Categories that a finding names. */
-const NAMED = 3;
+/** The number of rows in which categories are searched. */
+const ROWS_SEARCHED = 1_000;
+/** The maximum number of categories that are requested from the service. */
+const CATEGORY_LIMIT = 20;
+/** The maximum number of categories in the text of a finding. */
+const CATEGORIES_NAMED = 3;
 
-/** The first categories that the rows name, in order. */
+/** The first categories in the rows, in order. */
 export function categoriesIn({ table, mapping }: TableAndMapping): string[] {
   const columns = [...mapping.targets.keys()]
     .filter((column) => mapping.targets[column] === "categories");
   if (columns.length === 0) return [];
   const names = new Set<string>();
-  for (const row of table.rows.slice(0, ROWS)) {
+  for (const row of table.rows.slice(0, ROWS_SEARCHED)) {
     for (const column of columns) {
       const found = cellValues("categories", row[column], mapping, column, "");
       for (const name of found) names.add(name);
     }
-    if (names.size >= ASKED) break;
+    if (names.size >= CATEGORY_LIMIT) break;
   }
-  // A cell that clears the field has an empty name.
-  return [...names].filter((name) => name !== "").slice(0, ASKED);
+  // A cell that clears the field is returned as an empty name.
+  return [...names].filter((name) => name !== "").slice(0, CATEGORY_LIMIT);
 }
 
-/** Those of these categories that the marketplace's list has. */
+/** Requests the categories with these names from the marketplace's list. */
 export async function findCategories(
   client: Client,
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Category[]> {
-  // Without a list no name is known, so none is requested.
+  // If the marketplace has no list, nothing is requested.
   if (names.length === 0 || !await hasCategories(client, signal)) return [];
   return await fetchCategories(client, names, signal);
 }
 
-/** A needed field or attribute, with the categories that need it. */
+/** A required field or attribute, with the categories that require it. */
 interface Need {
   rule: CategoryRule;
   categories: string[];
 }
 
-/** A warning for each need without a column; its answer adds the column. */
+/** A warning for each requirement without a column; its answer adds the column. */
 export function needFindings(
   mapped: TableAndMapping,
   categories: readonly Category[],
@@ -67,7 +67,7 @@ export function needFindings(
       needs.set(key, need);
     }
   }
-  return [...needs].map(([key, need]) => findingOf(key, need));
+  return [...needs].map(([key, need]) => needFinding(key, need));
 }
 
 function hasColumn(
@@ -80,17 +80,17 @@ function hasColumn(
   }
   return targets.some((target, i) =>
     target === "attribute" &&
-    // Each row of this column names its attribute: it may be this one.
+    // The rows of this column have different attributes, perhaps this one.
     (nameColumns[i] >= 0 ||
       attributeOfColumn([], header, mapping, i) === attribute)
   );
 }
 
-function findingOf(key: string, { rule, categories }: Need): Finding {
+function needFinding(key: string, { rule, categories }: Need): Finding {
   const { field, attribute, from } = rule;
   const name = attribute ?? fieldLabel(field!);
-  const more = categories.length - NAMED;
-  const named = categories.slice(0, NAMED).join(", ") +
+  const more = categories.length - CATEGORIES_NAMED;
+  const named = categories.slice(0, CATEGORIES_NAMED).join(", ") +
     (more > 0 ? ` and ${more} more` : "");
   const since = from === undefined ? "" : ` from ${from} on`;
   const target: ColumnField = field ?? "attribute";

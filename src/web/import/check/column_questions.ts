@@ -19,7 +19,7 @@ import {
   question,
 } from "./finding.ts";
 
-/** Asks which of several columns holds a field. */
+/** Asks which of several columns contains a field. */
 export function rivalQuestions(
   { table, mapping, chosen }: CheckedTable,
 ): Finding[] {
@@ -52,13 +52,13 @@ export function rivalQuestions(
       `${names.slice(0, -1).join(", ")} and ${names.at(-1)} may each ` +
         `be the ${columnFieldLabel(target)}. Which one is it?`,
       ...answers,
-      // "None" is no answer for the SKU, which every product needs.
+      // The SKU has no answer "none", because every product needs a SKU.
       ...(target === "sku" ? [] : [columnRemoval("None", [used])]),
     )];
   });
 }
 
-/** Asks about a column that is the currency by its values, not by its name. */
+/** Asks about a column whose values, but not its name, are those of a currency. */
 export function currencyQuestion(
   { table, mapping: { targets }, chosen }: CheckedTable,
 ): Finding | null {
@@ -76,12 +76,10 @@ export function currencyQuestion(
   );
 }
 
-/** The highest code of an availability. */
+/** The highest number that may be a code of an availability. */
 const HIGHEST_CODE = 9;
 
-/**
- * Asks whether small numbers in a column of availability are pieces or codes.
- */
+/** Asks whether small numbers in an availability column are pieces or codes. */
 export function codeQuestion(
   { table, mapping: { targets }, chosen }: CheckedTable,
 ): Finding | null {
@@ -105,14 +103,14 @@ export function codeQuestion(
 /** Separators of list entries, other than a comma. */
 const BETWEEN = /[|;\n]/;
 
-/** Asks whether categories with commas are several, or one with this name. */
+/** Asks whether a text with commas is several categories or one category. */
 export function listQuestions(
   { table: { header, rows }, mapping }: CheckedTable,
 ): Finding[] {
   if (mapping.commas || shopOf(header) !== undefined) return [];
   return [...header.keys()].flatMap((column) => {
     if (mapping.targets[column] !== "categories") return [];
-    // The semicolon of an entity separates nothing.
+    // The semicolon of an HTML entity is not a separator.
     const values = sampledValues(rows, column).map(withoutEntities);
     const example = values.find((value) => /, *\p{L}/u.test(value));
     const isAsked = example !== undefined && !example.startsWith("[") &&

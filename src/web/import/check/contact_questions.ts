@@ -15,15 +15,15 @@ import {
   type TableAndMapping,
 } from "./finding.ts";
 
-const OF_CONTACTS: readonly ColumnField[] = [
+const CONTACT_FIELDS: readonly ColumnField[] = [
   "manufacturer",
   "responsible_person",
 ];
 
 /**
- * Asks whether a column such as `Manufacturer` is the brand or names contacts,
- * and whether a contact column in which no cell names a contact is one. `names`:
- * the names of all contacts; null: not known yet.
+ * Asks whether a column such as `Manufacturer` contains the brand or contacts,
+ * and whether a contact column without known contacts contains contacts. `names`
+ * are the names of all contacts; null until they are loaded.
  */
 export function contactQuestions(
   mapped: TableAndMapping,
@@ -53,7 +53,7 @@ export function contactQuestions(
         ),
       )];
     }
-    const isForeign = OF_CONTACTS.includes(target) && values.length > 0 &&
+    const isForeign = CONTACT_FIELDS.includes(target) && values.length > 0 &&
       named === undefined;
     return !isForeign ? [] : [question(
       `${columnName(table, column)}: “${values[0].slice(0, 60)}” is none of ` +

@@ -12,23 +12,24 @@ export interface TableAndMapping {
   mapping: ColumnMapping;
 }
 
+/** A message about a table, with the possible answers. */
 export interface Finding {
   severity: "blocks" | "warning" | "note" | "good";
   /** The message, which also identifies the finding. */
   text: string;
-  /** More text, which is shown on request. */
+  /** More text, which the user can expand. */
   more?: string;
   answers: readonly FindingAnswer[];
   /**
-   * Whether it is asked once: an answer ends the question for good, even if
-   * columns are mapped again.
+   * Whether the finding is a question. After an answer, the question is never
+   * asked again, even if the user changes the columns.
    */
   isQuestion?: true;
 }
 
 /**
- * An answer; `apply` returns the changed table, or null if it reads the file
- * again.
+ * An answer to a finding. `apply` returns the changed table, or null if the
+ * answer reads the file again.
  */
 export interface FindingAnswer {
   label: string;
@@ -133,23 +134,23 @@ export function withCellInRows(
   return { ...table, rows };
 }
 
-/** The name of a column, for people. */
+/** The name of a column as users see it. */
 export function columnName({ header }: Table, column: number): string {
   return header[column] || `column ${column + 1}`;
 }
 
-/** The number of rows examined between two pauses. */
-const STEP = 250;
+/** The number of rows that are examined between two pauses. */
+const ROWS_PER_SLICE = 250;
 
 /** The indices of the rows that match. */
 export function* rowsWhere(
   { rows }: Table,
-  isMeant: (cells: readonly string[]) => boolean,
+  isMatch: (cells: readonly string[]) => boolean,
 ): SlicedWork<number[]> {
   const found: number[] = [];
   for (const [row, cells] of rows.entries()) {
-    if (isMeant(cells)) found.push(row);
-    if (row % STEP === STEP - 1) yield;
+    if (isMatch(cells)) found.push(row);
+    if (row % ROWS_PER_SLICE === ROWS_PER_SLICE - 1) yield;
   }
   return found;
 }

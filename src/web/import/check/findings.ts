@@ -1,6 +1,6 @@
 /**
- * All findings about a table before it is sent, in one list. Blocking findings
- * must be answered or corrected first.
+ * All findings about a table before it is sent, in one list. The user must
+ * answer or correct blocking findings before the table can be sent.
  */
 import { formatCount, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
@@ -30,9 +30,7 @@ import {
 export interface FindingSource extends TableAndMapping {
   /** Earlier choices for these column names. */
   chosen: ChosenColumns;
-  /**
-   * The questions about the file, then the changes of its rows as sentences.
-   */
+  /** The questions about the file, which come first. */
   questions: readonly Finding[];
   note: string;
   /** The texts of answered questions. */
@@ -61,13 +59,10 @@ export function* findingsIn(source: FindingSource): SlicedWork<Finding[]> {
   ];
 }
 
-/** The latest result of the row checks, which is used again if possible. */
+/** The last result of the row checks, which is used again if possible. */
 let last: TableAndMapping & { problems: RowProblems } | null = null;
 
-/**
- * The result of the row checks. It does not depend on the values for all
- * products.
- */
+/** Checks the rows. The values for all products do not change the result. */
 function* problemsIn(
   { table, mapping }: TableAndMapping,
 ): SlicedWork<RowProblems> {
@@ -86,9 +81,7 @@ function findingWithoutAnswers(
   return { severity, text, answers: [] };
 }
 
-/**
- * Findings about missing fields: of a new product, or of every row.
- */
+/** Findings about missing fields, of new products or of all rows. */
 function fieldFindings(mapping: ColumnMapping): Finding[] {
   const { targets, values } = mapping;
   const lacking = missingFieldsOf(mapping);
@@ -168,8 +161,8 @@ function shopFindings({ header }: Table): Finding[] {
     : [];
 }
 
-/** The most proposals that are shown. */
-const EXAMPLES = 3;
+/** The maximum number of examples in a text. */
+const EXAMPLES_SHOWN = 3;
 
 /** Findings about rows without a SKU, with proposals. */
 function* skuFindings(
@@ -180,13 +173,13 @@ function* skuFindings(
   const proposals = yield* skuProposals(table, mapping);
   const { size } = proposals;
   if (size === 0) return [];
-  const shown = [...proposals.values().take(EXAMPLES)].join(", ");
+  const shown = [...proposals.values().take(EXAMPLES_SHOWN)].join(", ");
   return [{
     severity: "warning",
     text:
       `${plural(size, "row")} ${size === 1 ? "has" : "have"} no SKU, which ` +
       `every product needs. Proposals made of their names: ${shown}${
-        size > EXAMPLES ? ", …" : ""
+        size > EXAMPLES_SHOWN ? ", …" : ""
       }`,
     answers: [{
       label: `Use ${
@@ -244,7 +237,7 @@ function leftOutFindings(
   }];
 }
 
-/** Findings about columns left out because another one has the same field. */
+/** Findings about columns left out because another column has the same field. */
 function rivalFindings(
   { table: { header }, mapping: { targets } }: CheckedTable,
   columns: readonly ColumnValues[],

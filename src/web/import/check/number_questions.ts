@@ -27,7 +27,7 @@ import {
 } from "./finding.ts";
 
 /** An answer that changes the number format of a column. */
-function readsAs(
+function numberFormatAnswer(
   label: string,
   column: number,
   change: Partial<NumberFormat>,
@@ -39,7 +39,7 @@ function readsAs(
   });
 }
 
-/** Asks whether the unit chosen for an earlier file applies to this one. */
+/** Asks whether the unit that was chosen for an earlier file applies here. */
 export function unitQuestions(
   { table, mapping: { targets, numberFormats }, chosen }: CheckedTable,
 ): Finding[] {
@@ -60,14 +60,14 @@ export function unitQuestions(
     return [question(
       `The numbers of ${columnName(table, column)} were ${said(unit)} ` +
         "in an earlier file. What are they in this one?",
-      ...units.map((one) => readsAs(said(one), column, { unit: one })),
+      ...units.map((one) =>
+        numberFormatAnswer(said(one), column, { unit: one })
+      ),
     )];
   });
 }
 
-/**
- * Asks whether a separator before three digits is of thousands or of decimals.
- */
+/** Asks whether a separator before three digits separates thousands or decimals. */
 export function thousandsQuestions(
   { table, mapping, problems: { thousands } }: CheckedTable,
 ): Finding[] {
@@ -84,18 +84,22 @@ export function thousandsQuestions(
     const [large, small] = both;
     return question(
       `${name}: ${ambiguityQuestion(number, both)}`,
-      readsAs(large, column, { decimalSeparator: comma ? "." : "," }),
-      readsAs(small, column, { decimalSeparator: comma ? "," : "." }),
+      numberFormatAnswer(large, column, {
+        decimalSeparator: comma ? "." : ",",
+      }),
+      numberFormatAnswer(small, column, {
+        decimalSeparator: comma ? "," : ".",
+      }),
     );
   });
 }
 
-/** Asks about fractions of a gram: the service stores whole grams. */
+/** Asks about fractions of a gram, because the service stores whole grams. */
 export function partialQuestions(
   { table, mapping, problems: { partial, thousands } }: CheckedTable,
 ): Finding[] {
   return [...partial].flatMap(([column, rows]) => {
-    // The question about the separator comes first.
+    // The question about the separator must be answered first.
     if (thousands.has(column)) return [];
     const text = table.rows[rows[0]][column];
     const format = mapping.numberFormats[column];
@@ -104,7 +108,7 @@ export function partialQuestions(
       `${columnName(table, column)}: ${text}${unit} is ${
         fractionalGrams(text, format)
       } g, and only whole grams are stored.`,
-      readsAs(`Round ${formatCount(rows.length)}`, column, {
+      numberFormatAnswer(`Round ${formatCount(rows.length)}`, column, {
         roundsToGrams: true,
       }),
       tableChange(
@@ -115,8 +119,8 @@ export function partialQuestions(
   });
 }
 
-/** The most VAT rates of one country. */
-const RATES = 6;
+/** The maximum number of VAT rates of one country. */
+const RATE_LIMIT = 6;
 
 /** VAT rates in Europe, in percent. */
 const KNOWN_RATES =
@@ -135,7 +139,7 @@ function isKnownRate(text: string): boolean {
     rate < 1.3 || KNOWN_RATES.includes(rate);
 }
 
-/** Asks about amounts of VAT and numbers of tax classes, which are no rates. */
+/** Asks about amounts of VAT and numbers of tax classes instead of rates. */
 export function taxQuestion(
   { table, mapping }: CheckedTable,
 ): Finding | null {
@@ -149,7 +153,7 @@ export function taxQuestion(
       confirmation("Percent"),
       columnRemoval(`${others}: leave them out`, [column]),
     );
-  if (rates.length > RATES) {
+  if (rates.length > RATE_LIMIT) {
     return asked(
       `${name} has ${rates.length} different values, such as ${
         rates.slice(0, 3).join(", ")
@@ -165,7 +169,7 @@ export function taxQuestion(
       "Amounts",
     );
   }
-  // 1 and 2 are tax classes of a program: no country has 1 or 2 % VAT.
+  // No country has 1 or 2 % VAT, so 1 and 2 are tax classes.
   const isOfClasses = rates.every((rate) => /^[0-3]$/.test(rate)) &&
     rates.some((rate) => rate !== "0");
   return !isOfClasses ? null : asked(

@@ -1,8 +1,8 @@
 /**
  * Finds products that the service would accept, but that probably replace a
- * stored product by mistake. Only the page has these rules, because people make
- * such mistakes, not programs. They compare the file with the former values,
- * which a dry run with `show=former` returns.
+ * stored product by mistake. The rules compare the file with the former values,
+ * which a dry run with `show=former` returns. Only the page has these rules,
+ * because users make such mistakes, and programs do not.
  */
 import type { Detail, DetailCode, ImportResult } from "../../../client/mod.ts";
 import {
@@ -13,7 +13,7 @@ import { productsIn } from "../read/xml.ts";
 import { type MappedTable, skuOfRow } from "../columns/sheet.ts";
 import { rowValues } from "../columns/spreadsheet.ts";
 
-/** The SKU of each row; "" if it has none. */
+/** The SKU of each row; "" for a row without a SKU. */
 export function skusInRows(
   sheet: MappedTable,
   rows: readonly number[],
@@ -21,9 +21,9 @@ export function skusInRows(
   return rows.map((row) => skuOfRow(sheet, row));
 }
 
-/** The SKU of each product of a document; "" if it has none. */
+/** The SKU of each product of a document; "" for a product without a SKU. */
 export function skusInDocument(text: string): string[] {
-  // The service refuses a document that is not well-formed.
+  // The service reports the problems of a malformed document.
   return productsIn(text).map(({ children }) =>
     children.find(({ name }) => name === "sku")?.text.trim() ?? ""
   );
@@ -31,11 +31,11 @@ export function skusInDocument(text: string): string[] {
 
 /** The SKUs of a file. */
 interface KnownSkus {
-  /** The SKUs of the file, as opposed to SKUs typed on the page. */
+  /** The SKUs of the file before any edit on the page. */
   skusInFile: ReadonlySet<string>;
   /** For each SKU that this file has stored, the name of its row. */
   stored: ReadonlyMap<string, string>;
-  /** The SKUs of products that a person has confirmed. */
+  /** The SKUs of products that the user has confirmed. */
   confirmed: ReadonlySet<string>;
 }
 
@@ -47,20 +47,20 @@ const CONFIRMABLE: readonly DetailCode[] = [
   "price_jump",
 ];
 
-/** Whether a person may confirm the product, so that it is stored. */
+/** Whether the user may confirm the product, so that it is stored. */
 export function mayBeConfirmed({ code }: Detail): boolean {
   return CONFIRMABLE.includes(code);
 }
 
-/** The name of a row, for people. */
+/** The name of a row as users see it. */
 export function rowName({ table }: MappedTable, row: number): string {
   return `row ${table.numbers[row]}`;
 }
 
 /**
- * A problem for each product whose SKU this file has already stored, or that
- * was given the SKU of another stored product on the page. `results` are those
- * of a dry run of all products, in their order.
+ * A problem for each product whose SKU this file has already stored, or whose
+ * SKU was changed on the page to that of another stored product. `results` are
+ * the results of a dry run of all products, in order.
  */
 export function skuObjections(
   { stored, confirmed, skusInFile }: KnownSkus,
@@ -88,13 +88,15 @@ export function skuObjections(
 }
 
 /**
- * A problem for each row that would turn a stored product into another one: it
- * changes most words of the title, or the GTIN, which suggests that the SKU is
- * a mistake. A problem for each row that would duplicate a product, because its
- * SKU differs only in case, leading zeros or invisible characters. And a
- * problem for each price or weight that is many times the stored one, as with
- * cents or grams, or has another currency. `results` are those of a dry run of
- * these rows.
+ * A problem for each row that probably changes the wrong product or has a wrong
+ * unit:
+ *
+ * - The row changes most words of the title, or the GTIN, of a stored product.
+ * - The row would duplicate a stored product: the SKUs differ only in case,
+ *   leading zeros or invisible characters.
+ * - The price or weight is many times the stored one, or the currency differs.
+ *
+ * `results` are the results of a dry run of these rows.
  */
 export function replacementObjections(
   { sheet, rows, confirmed }: {
@@ -159,7 +161,7 @@ function changeObjections(
   const [currency = ""] = values.get("currency") ?? [];
   const { price, weight } = former;
   const [grams = ""] = values.get("weight") ?? [];
-  const doubts = {
+  const messages = {
     price: amount !== "" && price !== undefined
       ? suspiciousPriceQuestion(amount, currency, price)
       : null,
@@ -168,7 +170,7 @@ function changeObjections(
         ? `weight ${grams} g is ${weight.value} g now. Is that correct?`
         : null,
   };
-  return Object.entries(doubts).flatMap(([field, message]): Detail[] =>
+  return Object.entries(messages).flatMap(([field, message]): Detail[] =>
     message ? [{ ...place, field, code: "out_of_range", message }] : []
   );
 }
@@ -177,9 +179,7 @@ function isOtherText(text: string, stored: string): boolean {
   return text !== "" && stored !== "" && text !== stored;
 }
 
-/**
- * Whether fewer than half of the words of the shorter title are in the other.
- */
+/** Whether the longer title has fewer than half of the shorter title's words. */
 export function isOtherTitle(title: string, stored: string): boolean {
   const [few, many] = [titleWords(title), titleWords(stored)]
     .map((words) => new Set(words)).sort((a, b) => a.size - b.size);

@@ -1,6 +1,4 @@
-/**
- * Questions about prices: with or without VAT, per piece or pack, in a sale.
- */
+/** Questions about prices: about VAT, about packs and about sales. */
 import { formatCount, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { HUNDREDTHS } from "../../lib/numbers.ts";
@@ -40,19 +38,17 @@ import {
 } from "./finding.ts";
 import { saleColumnOf } from "./table_checks.ts";
 
-/** The columns of prices. */
-function pricesIn({ mapping: { targets } }: CheckedTable): number[] {
+/** The indices of the columns with prices. */
+function priceColumns({ mapping: { targets } }: CheckedTable): number[] {
   return [...targets.keys()].filter((i) => isPrice(targets[i]));
 }
 
-/**
- * Asks whether all prices are without VAT, if a title or a row of text says so.
- */
+/** Asks about VAT if a title or a row of text says that prices are without VAT. */
 export function* netQuestion(
   checked: CheckedTable,
 ): SlicedWork<Finding | null> {
   const { table } = checked;
-  const prices = pricesIn(checked);
+  const prices = priceColumns(checked);
   if (prices.length === 0) return null;
   const found = yield* rowsWhere(table, (cells) => {
     const at = cells.findIndex((cell) => cell !== "");
@@ -117,7 +113,7 @@ export function recommendedQuestion(
   const isGuessed = !Object.hasOwn(chosen.targets, name) &&
     targetsByName(header)[column] === null &&
     targetByValues(name, sampledValues(rows, column)) === "price";
-  // A former or sale price is the price only if no other column may be.
+  // A former or sale price is the price only if no other column may be the price.
   const isInstead = fieldBesidePrice(name) !== "" &&
     shopOf(header) === undefined &&
     header.some((other, i) =>
@@ -136,35 +132,35 @@ export function recommendedQuestion(
     );
 }
 
-/** A column with at most this many values may hold kinds of prices. */
-const KINDS = 6;
+/** A column with at most this many different values may mark kinds of prices. */
+const KIND_LIMIT = 6;
 
-/** How a column marks prices as for many pieces, or as without VAT. */
-function isSaidIn(
+/** Whether a column marks prices for many pieces, or prices without VAT. */
+function priceMarkIn(
   { header, rows }: Table,
   column: number,
 ): ((cell: string) => boolean) | null {
   const name = header[column];
   if (namesPriceUnit(name)) return (cell) => piecesIn(cell) > 1;
-  const values = sampledValues(rows, column, KINDS + 1);
+  const values = sampledValues(rows, column, KIND_LIMIT + 1);
   const flag = vatFlagOf(name);
   if (flag !== null && values.every((value) => yesOrNo(value) !== null)) {
     return (cell) => yesOrNo(cell) === (flag === "net");
   }
-  const isKind = values.length <= KINDS && !values.some(isNumber) &&
+  const isKind = values.length <= KIND_LIMIT && !values.some(isNumber) &&
     (namesPrice(name) || flag !== null);
   return isKind && values.some(namesNetAmount) ? namesNetAmount : null;
 }
 
-/** Asks about prices that another column marks as for many pieces, or net. */
+/** Asks about prices that another column marks as for many pieces or as net. */
 export function* priceQuestions(checked: CheckedTable): SlicedWork<Finding[]> {
   const { table, mapping: { targets } } = checked;
   const { header, rows } = table;
-  const prices = pricesIn(checked);
+  const prices = priceColumns(checked);
   if (prices.length === 0) return [];
   const questions: Finding[] = [];
   for (const column of header.keys()) {
-    const isSaid = targets[column] === "" ? isSaidIn(table, column) : null;
+    const isSaid = targets[column] === "" ? priceMarkIn(table, column) : null;
     if (isSaid === null) continue;
     const found = yield* rowsWhere(
       table,
@@ -190,7 +186,7 @@ export function* priceQuestions(checked: CheckedTable): SlicedWork<Finding[]> {
   return questions;
 }
 
-/** Asks about a price that is less than the net price beside it. */
+/** Asks about a price that is less than the net price in the same row. */
 export function* netPriceQuestion(
   checked: CheckedTable,
 ): SlicedWork<Finding | null> {
@@ -216,21 +212,19 @@ export function* netPriceQuestion(
       columnName(table, net)
     } is ${example[net]}. Is it with VAT?`,
     confirmation("Yes"),
-    columnRemoval("No: leave the prices out", pricesIn(checked)),
+    columnRemoval("No: leave the prices out", priceColumns(checked)),
   );
 }
 
-/** Letters that stand for a hundred and for a thousand pieces. */
+/** Letters that mean a hundred, or a thousand, pieces. */
 const MANY_PIECES: Readonly<Record<string, number>> = { C: 100, M: 1_000 };
 
-/**
- * The pieces of a price: 100 for `100`, `je 100` and `C`; 1 without a number.
- */
+/** The number of pieces: 100 for `100`, `je 100` and `C`; 1 without a number. */
 function piecesIn(text: string): number {
   return MANY_PIECES[text] ?? Number(/\d+/.exec(text)?.[0] ?? 1);
 }
 
-/** Asks about prices that are for many pieces by the name of their column. */
+/** Asks about prices in a column whose name means several pieces. */
 export function packQuestions(
   { table, mapping: { targets } }: CheckedTable,
 ): Finding[] {

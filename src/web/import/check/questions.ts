@@ -1,5 +1,5 @@
 /**
- * The questions about ambiguous values. A person must answer them before the
+ * The questions about ambiguous values, which the user must answer before the
  * table is sent.
  */
 import type { SlicedWork } from "../../lib/slices.ts";
@@ -37,14 +37,14 @@ import {
 } from "./row_questions.ts";
 
 /** Finds questions about a table. */
-type Ask = (checked: CheckedTable) =>
+type QuestionFinder = (checked: CheckedTable) =>
   | readonly (Finding | null)[]
   | Finding
   | null
   | SlicedWork<readonly Finding[] | Finding | null>;
 
-/** The questions in their order. */
-const QUESTIONS: readonly Ask[] = [
+/** The questions in the order in which they are shown. */
+const QUESTIONS: readonly QuestionFinder[] = [
   splitPriceQuestion,
   rivalQuestions,
   currencyQuestion,
@@ -70,16 +70,16 @@ const QUESTIONS: readonly Ask[] = [
   stockQuestion,
 ];
 
-/**
- * The questions about a table that the page saved: other programs may damage
- * it.
- */
-const OF_OWN_TABLE: readonly Ask[] = [skuQuestion, letterQuestion];
+/** The questions about a table that the page saved and a program has changed. */
+const OWN_TABLE_QUESTIONS: readonly QuestionFinder[] = [
+  skuQuestion,
+  letterQuestion,
+];
 
 /** All questions about a table with its current mapping. */
 export function* questionsOf(checked: CheckedTable): SlicedWork<Finding[]> {
   const found: (Finding | null)[] = [];
-  for (const ask of checked.mapping.isOwn ? OF_OWN_TABLE : QUESTIONS) {
+  for (const ask of checked.mapping.isOwn ? OWN_TABLE_QUESTIONS : QUESTIONS) {
     const asked = ask(checked);
     const questions = asked !== null && "next" in asked ? yield* asked : asked;
     for (const one of [questions].flat()) found.push(one);

@@ -1,6 +1,4 @@
-/**
- * Questions about rows: for sale or not, in stock or not, no product at all.
- */
+/** Questions about rows: whether they are products, for sale, and in stock. */
 import { formatCount, nameWithNumbers, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { sampledValues } from "../columns/guesses.ts";
@@ -28,9 +26,7 @@ import {
   withCellInRows,
 } from "./finding.ts";
 
-/**
- * Reports article numbers that a program has turned into dates or numbers.
- */
+/** Asks about SKUs that a program has converted to dates or numbers. */
 export function skuQuestion(
   { problems: { damaged } }: CheckedTable,
 ): Finding | null {
@@ -43,7 +39,7 @@ export function skuQuestion(
   );
 }
 
-/** Reports letters that another program has lost. */
+/** Asks about texts in which another program has lost letters. */
 export function letterQuestion(
   { problems: { garbled } }: CheckedTable,
 ): Finding | null {
@@ -55,7 +51,8 @@ export function letterQuestion(
 }
 
 /**
- * Asks what a dash means: 0 in accounting formats; here it clears the quantity.
+ * Asks what a dash means: 0, as in accounting formats, or an uncounted stock, as
+ * in tables of the page.
  */
 export function* dashQuestion(
   { table, mapping: { targets } }: CheckedTable,
@@ -77,11 +74,11 @@ export function* dashQuestion(
   );
 }
 
-/** A column with more different values holds texts, not states. */
-const STATES = 6;
+/** A column with more different values contains texts instead of states. */
+const STATE_LIMIT = 6;
 
-/** How a column marks rows as not for sale; null if it does not. */
-function isUnsoldIn(
+/** How a column marks rows as not for sale; null if it does not mark rows. */
+function unsoldMarkIn(
   { table, mapping: { targets } }: CheckedTable,
   column: number,
 ): ((cell: string) => boolean) | null {
@@ -93,13 +90,15 @@ function isUnsoldIn(
       cell !== "" && yesOrNo(cell) !== false && !/^0[-0:. ]*$/.test(cell);
   }
   if (isStatus) return null;
-  const few = sampledValues(table.rows, column, STATES + 1);
+  const few = sampledValues(table.rows, column, STATE_LIMIT + 1);
   const isFlag = !targets.includes("status") && mayBeStatus(name) &&
     few.every((value) => yesOrNo(value) !== null);
   if (namesStatus(name) || isFlag) {
     return (cell) => yesOrNo(cell) === false;
   }
-  return few.length <= STATES && few.some(isUnsoldValue) ? isUnsoldValue : null;
+  return few.length <= STATE_LIMIT && few.some(isUnsoldValue)
+    ? isUnsoldValue
+    : null;
 }
 
 /** Asks about columns that mark rows as not for sale. */
@@ -114,7 +113,7 @@ export function* unsoldQuestions(
     cellValues("status", cells[status], mapping, status, "")[0] === "paused";
   const questions: Finding[] = [];
   for (const column of table.header.keys()) {
-    const isUnsold = isUnsoldIn(checked, column);
+    const isUnsold = unsoldMarkIn(checked, column);
     if (isUnsold === null) continue;
     const isSaid = column === status;
     const found = yield* rowsWhere(
@@ -139,7 +138,7 @@ export function* unsoldQuestions(
   return questions;
 }
 
-/** An answer that pauses these rows; `others`: the other rows are active. */
+/** An answer that pauses these rows; with `others`, the other rows are active. */
 function withPaused(
   mapped: TableAndMapping,
   found: readonly number[],
@@ -181,9 +180,7 @@ export function* unmarkedQuestion(
   );
 }
 
-/**
- * Asks which is right where availability and quantity contradict each other.
- */
+/** Asks about rows whose availability and quantity contradict each other. */
 export function* stockQuestion(
   { table, mapping }: CheckedTable,
 ): SlicedWork<Finding | null> {
@@ -213,13 +210,13 @@ export function* stockQuestion(
   );
 }
 
-/** Reports cells with the SKUs of several variants. */
+/** Asks about cells that may contain the SKUs of several variants. */
 export function* severalSkusQuestion(
   { table, mapping: { targets } }: CheckedTable,
 ): SlicedWork<Finding | null> {
   const sku = targets.indexOf("sku");
   if (sku < 0) return null;
-  const found = yield* rowsWhere(table, (cells) => isOfSeveral(cells[sku]));
+  const found = yield* rowsWhere(table, (cells) => hasSeveralSkus(cells[sku]));
   return found.length === 0 ? null : question(
     `${table.rows[found[0]][sku]} in ${plural(found.length, "row")} may be ` +
       "several SKUs, such as of variants. Each product needs its own row.",
@@ -228,13 +225,13 @@ export function* severalSkusQuestion(
   );
 }
 
-function isOfSeveral(sku: string): boolean {
+function hasSeveralSkus(sku: string): boolean {
   const parts = sku.split(/[,;|]/).map((part) => part.trim());
   return parts.length > 1 && parts.every((part) => part.length > 2) &&
     /\D/.test(parts.join(""));
 }
 
-/** Asks about rows that add up others. */
+/** Asks about rows that may be the sum of other rows. */
 export function sumQuestion(
   { table, problems: { sums } }: CheckedTable,
 ): Finding | null {
@@ -251,8 +248,8 @@ export function sumQuestion(
 const CENTS = /^(?:0\d|[1-9]0|[24]5|49|75|9[589])$/;
 
 /**
- * Reports prices with a decimal comma in a file that separates values by
- * commas: without quotation marks, such a price becomes two values.
+ * Asks about prices in a file that separates values by commas. Without quotation
+ * marks, a price with a decimal comma becomes two values.
  */
 export function* splitPriceQuestion(
   { table, mapping: { targets } }: CheckedTable,
@@ -263,7 +260,7 @@ export function* splitPriceQuestion(
   ) return null;
   const end = (cells: readonly string[]) =>
     cells.findLastIndex((cell) => cell !== "");
-  // A unit may follow: weights get it from another column.
+  // A weight may have a unit, which was added from another column.
   const centsIn = (cells: readonly string[]) =>
     /^(\d\d)(?: [a-z]+)?$/.exec(cells[price + 1] ?? "")?.[1];
   const isSplit = (cells: readonly string[]) =>
@@ -280,7 +277,7 @@ export function* splitPriceQuestion(
   );
   const next = targets[price + 1];
   const areCents = found.every((row) => CENTS.test(centsIn(rows[row])!));
-  // A former price is not less than the price; a sale price is not more.
+  // A former price is at least the price; a sale price is at most the price.
   const areSwapped = found.some((row) => {
     const amount = Number(rows[row][price]);
     const other = Number(centsIn(rows[row]));

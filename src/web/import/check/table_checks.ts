@@ -1,4 +1,4 @@
-/** Checks a table for problems and doubts before anything is sent. */
+/** Checks the rows of a table before the table is sent. */
 import { SCALAR_NAMES, SCALAR_RULES } from "../../../catalogue/fields.ts";
 import { visibleSku } from "../../../catalogue/similar_sku.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
@@ -27,7 +27,7 @@ import {
   isRepeatable,
 } from "../columns/spreadsheet.ts";
 
-/** The labels of fields that have several columns, but may have only one. */
+/** The labels of fields that have several columns but may have only one. */
 export function repeatedFields({ targets }: ColumnMapping): string[] {
   return TARGETS.filter(({ target }) =>
     !isRepeatable(target) &&
@@ -51,9 +51,9 @@ export function missingFieldsOf({ targets, values }: ColumnMapping): string[] {
 
 /** The result of the row checks; null, 0 or empty if nothing was found. */
 export interface RowProblems {
-  /** An example of a bar code that a program has rounded. */
+  /** An example of a bar code that another program has rounded. */
   rounded: string | null;
-  /** Article numbers that a program may have changed. */
+  /** SKUs that another program may have changed. */
   damaged: readonly string[];
   /**
    * By column, an example of an ambiguous number such as `1.299` for each
@@ -75,7 +75,7 @@ export interface RowProblems {
   similarSkus: readonly [string, string] | null;
   /** An example of a text with letters that another program has damaged. */
   garbled: string | null;
-  /** The indices of rows that may add up others. */
+  /** The indices of rows that may be the sum of other rows. */
   sums: readonly number[];
   /** The number of rows with an empty quantity, which is then not changed. */
   unstocked: number;
@@ -101,7 +101,7 @@ const TEXTS: readonly ColumnField[] = [
 const GARBLED =
   /[ÃÅÄÐ][\u0080-\u00bf‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ€]|Â[\u00a0-\u00bf]|â€|\ufffd|\p{L}\?\?\p{Ll}/u;
 
-/** The number of rows examined between two pauses. */
+/** The number of rows that are examined between two pauses. */
 const STEP = 250;
 
 /** Checks all rows. */
@@ -117,7 +117,7 @@ export function* checkRows(
     targets.map((target) => target === "sku"),
     (value, column) =>
       isAsSpreadsheetsWrite(value) ||
-      // Only in text: a workbook's cell does not show how a number was written.
+      // Workbooks are left out: their cells do not show how a number was written.
       delimiter === null && /^\d+\.\d{3}0$/.test(value) ||
       grouped.includes(column) && /^\d{4,}$/.test(value),
   );
@@ -187,9 +187,13 @@ export function* checkRows(
     if (changed !== null) damaged.push(changed);
     if (isSum(row) !== null) sums.push(i);
     for (const [column, target] of targets.entries()) {
-      const doubtful = doubtfulCell(row[column], target, numberFormats[column]);
-      if (doubtful === null) continue;
-      const { separator, number } = doubtful;
+      const ambiguous = ambiguousCell(
+        row[column],
+        target,
+        numberFormats[column],
+      );
+      if (ambiguous === null) continue;
+      const { separator, number } = ambiguous;
       thousands.set(column, { [separator]: number, ...thousands.get(column) });
     }
     for (const column of weights) {
@@ -218,7 +222,7 @@ export function* checkRows(
   return found;
 }
 
-/** The column of sale prices, even if it is mapped to the price; -1: none. */
+/** The column of sale prices, even if it is mapped to the price; -1 if none. */
 export function saleColumnOf(
   header: readonly string[],
   targets: readonly ColumnField[],
@@ -236,18 +240,16 @@ const DATE =
 /** Dates such as `Jan 1, 2024` and `1. Januar 2024`. */
 const IN_WORDS =
   /^(?:\p{L}{3,9}\.? \d{1,2},?|\d{1,2}\.? \p{L}{3,9}\.?,?) 20\d\d\b/u;
-/** A spreadsheet program's number of a day in 2000 to 2099. */
+/** The number by which spreadsheet programs store a day from 2000 to 2099. */
 const AS_NUMBER_OF_DAYS = /^(?:3[6-9]|[4-6]\d|7[0-2])\d{3}$/;
 
-/**
- * Whether a text is a date; the zeros that databases write for none are not.
- */
+/** Whether a text is a date. Databases write a missing date as zeros. */
 function isDate(text: string): boolean {
   return (DATE.test(text) || IN_WORDS.test(text) ||
     AS_NUMBER_OF_DAYS.test(text)) && !text.startsWith("0000");
 }
 
-/** The columns with dates when sale prices are valid, by name and values. */
+/** The columns with the validity of sale prices, by their names and values. */
 function saleDatesIn(
   header: readonly string[],
   rows: Table["rows"],
@@ -262,31 +264,29 @@ function saleDatesIn(
 
 const AS_NUMBER =
   /^\d+(?:[.,]\d+E[+-]?\d+|E[+-]\d+|[.,]0)$|^\d{1,3}(?:,\d{3})+$/i;
-/**
- * Whether a program has made a number or a date of it: `1E3`, `1234`, `1-2`.
- */
+/** Whether a text looks like a converted number or date: `1E3`, `1234`, `1-2`. */
 function isAsSpreadsheetsWrite(value: string): boolean {
   return AS_NUMBER.test(value) || isMadeDate(value);
 }
 
 const IN_GRAMS = /\d\s*g(?:r|ramm?e?s?)?$/i;
 
-/** The ambiguous number of a cell; else null. */
-function doubtfulCell(
+/** The ambiguous number in a cell; null if there is none. */
+function ambiguousCell(
   text: string,
   target: ColumnField,
   { decimalSeparator, unit }: NumberFormat,
 ): AmbiguousNumber | null {
-  const isMeant = isPrice(target) || target === "quantity" ||
+  const isWatched = isPrice(target) || target === "quantity" ||
     target === "weight" &&
       (unit === "g" || IN_GRAMS.test(text) || decimalSeparator === "");
-  const found = isMeant ? ambiguousNumberIn(text) : null;
+  const found = isWatched ? ambiguousNumberIn(text) : null;
   return decimalSeparator === "" || decimalSeparator === found?.separator
     ? found
     : null;
 }
 
-/** Finds an earlier SKU that looks like this one, but differs. */
+/** Returns a function that finds an earlier, different SKU that looks alike. */
 function similarSkuFinder(): (sku: string) => readonly [string, string] | null {
   const known = new Map<string, string>();
   return (sku) => {
@@ -299,10 +299,10 @@ function similarSkuFinder(): (sku: string) => readonly [string, string] | null {
 
 /** Finds the first matching value of a row in some columns. */
 function firstIn(
-  isMeant: readonly boolean[],
+  isWatched: readonly boolean[],
   isLike: (value: string, column: number) => boolean,
 ): (row: readonly string[]) => string | null {
-  const columns = [...isMeant.keys()].filter((i) => isMeant[i]);
+  const columns = [...isWatched.keys()].filter((i) => isWatched[i]);
   return (row) => {
     const column = columns.find((i) => isLike(row[i], i));
     return column === undefined ? null : row[column];

@@ -4,7 +4,7 @@ import type { TemplateColumn } from "../read/workbook/book.ts";
 import { SCALAR_RULES, type ScalarField } from "../../../catalogue/fields.ts";
 import { ATTRIBUTE } from "./own_table.ts";
 
-/** Fields of every product. */
+/** The fields that every product has. */
 const FIRST: readonly string[] = [
   "sku",
   "title",
@@ -26,8 +26,8 @@ const SAFETY = {
 };
 
 /**
- * The columns of a template: what every product has, and what rules name.
- * `contacts` are the names of the seller's contacts.
+ * The columns of a template: the fields that every product has, and the fields
+ * and attributes of rules. `contacts` are the names of the seller's contacts.
  */
 export function templateColumns(
   { name, rule = [] }: Category,

@@ -1,4 +1,4 @@
-/** Guesses the field of a column by its values; used if its name is unknown. */
+/** Guesses the field of a column with an unknown name by the column's values. */
 import { IMAGE_TYPES } from "../../../images/image_types.ts";
 import { readGtin } from "../../../lib/values.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
@@ -8,12 +8,12 @@ import { currencyIn, decimalOf } from "../../lib/numbers.ts";
 
 /** The number of values that a guess examines. */
 const VALUES_SAMPLED = 200;
-/** The fewest values of a guess; fewer may match a pattern by chance. */
+/** The minimum number of values for a guess; fewer may match by chance. */
 const LEAST_VALUES = 3;
 
 type Rows = readonly (readonly string[])[];
 
-/** The most values of a column that a sample keeps. */
+/** The maximum number of values in the sample of a column. */
 const VALUES_KEPT = 1_000;
 
 /** A sample of a column. */
@@ -26,7 +26,7 @@ export interface ColumnValues {
 
 const sampled = new WeakMap<Rows, readonly ColumnValues[]>();
 
-/** The number of rows examined between two pauses. */
+/** The number of rows that are examined between two pauses. */
 const STEP = 250;
 
 /**
@@ -55,7 +55,7 @@ export function* sampleValues(
   return columns;
 }
 
-/** The values of a column, without repeated and empty ones; at most `most`. */
+/** The first `most` values of a column, without repeated and empty ones. */
 export function sampledValues(
   rows: Rows,
   column: number,
@@ -66,7 +66,7 @@ export function sampledValues(
   return values.length > most ? values.slice(0, most) : values;
 }
 
-/** The field that the values fit; null if unclear. */
+/** The field that matches the values; null if no field or several match. */
 export function targetByValues(
   header: string,
   values: readonly string[],
@@ -79,7 +79,7 @@ export function targetByValues(
   if (all((value) => value.split(/[|,;\s]+/).every(isImage))) {
     return namesOtherPicture(header) ? null : "images";
   }
-  // Only common ones, because words such as "ALL" and "TOP" are codes, too.
+  // Only common currencies, because "ALL" and "TOP" are currency codes, too.
   if (all((value) => COMMON_CURRENCIES.includes(value))) return "currency";
   return !namesNetAmount(header) && all(isPrice) ? "price" : null;
 }
@@ -113,13 +113,14 @@ function isPrice(value: string): boolean {
 }
 
 /**
- * The text without the marks that protect digits from being read as a number.
+ * The text without the marks by which some programs keep a spreadsheet program
+ * from reading the digits as a number.
  */
 export function plainDigits(text: string): string {
   return text.replace(/^="(.*)"$/, "$1").replace(/^'(?=\S)/, "");
 }
 
-/** The currency that the header or all amounts name; "" if none. */
+/** The currency in the header or in all amounts; "" if there is none. */
 export function currencyOfColumn(
   header: string,
   values: readonly string[],

@@ -120,7 +120,7 @@ function fieldOfName(name: string): ColumnField | undefined {
     : field as ColumnField;
 }
 
-/** Columns that hold the categories if no other column does. */
+/** Columns with the categories, used if no other column has categories. */
 const CATEGORY_SUBSTITUTES =
   "product type, product category, google product category"
     .split(", ").map(squeezed);
@@ -133,7 +133,7 @@ export function targetsByName(
   const found = namesIn(header).map((name) =>
     Object.hasOwn(targets, name) ? targets[name] : targetByName(name)
   );
-  // Without a price column, either of these is the price.
+  // Without a price column, the gross or the net price is the price.
   const has = (target: ColumnField) => found.includes(target);
   for (const other of ["compare_at_price", "sale_price"] as const) {
     const isDated = other === "sale_price" && has("sale_until");
@@ -176,7 +176,7 @@ function isNumberedName(name: string): boolean {
   return Number(number) > 1 && fieldOfName(squeezed(name)) === undefined;
 }
 
-/** Makes `price` of `Web price`: the shop's price is the price. */
+/** Converts `Web price` to `price`, because the shop's price is the price. */
 function withoutShop(name: string): string {
   return squeezed(name).replace(/^(?:online|webb?|shop|store|our)/, "")
     .replace(/(?:online|webb?|boutique|wsklepie)$/, "");
@@ -188,8 +188,8 @@ const REMARKS =
     .split(" ");
 
 /**
- * Makes `Title` of `Title (en)`, and `EAN` of `EAN (GTIN)`. `SKU (supplier)` is
- * unchanged, because it is another SKU.
+ * Converts `Title (en)` to `Title`, and `EAN (GTIN)` to `EAN`. `SKU (supplier)`
+ * stays unchanged, because it is the SKU of somebody else.
  */
 function withoutRemark(name: string): string {
   const [plain, remark = ""] = name.split("(");
@@ -201,8 +201,8 @@ function withoutRemark(name: string): string {
 }
 
 /**
- * Whether the unit in a name, if any, is possible for the field: no price is in
- * kilograms.
+ * Whether the field can have the unit in a name, if the name has a unit. A price
+ * cannot be in kilograms.
  */
 function unitFitsTarget(name: string, target: ColumnField): boolean {
   if (target === "weight") return true;
@@ -214,7 +214,7 @@ function unitFitsTarget(name: string, target: ColumnField): boolean {
 
 const LANGUAGES = "de en fr es it nl pl sv da".split(" ");
 
-/** Whether a name ends with a language, as in `Name (en)`. */
+/** Whether a name ends with a language code, as in `Name (en)`. */
 export function namesLanguage(name: string): boolean {
   const words = lowerCaseWords(name);
   return words.length > 1 && LANGUAGES.includes(words.at(-1)!);
@@ -228,11 +228,11 @@ function hasWord(name: string, pattern: RegExp): boolean {
 /** Words in the names of prices. */
 const PRICE =
   /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
-/** Words in the names of prices that no customer pays for one piece. */
+/** Words in the names of other prices than a customer pays for one piece. */
 const OTHER_PRICE_WORDS =
   /^(?:ek|cost|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max|kost|gultig|giltig|valid|valab|wazn|geldig)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|acquisto|fornitore|ingrosso|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
 
-/** Whether a name is the name of any price. */
+/** Whether a name is the name of a price of any kind. */
 export function namesPrice(name: string): boolean {
   return hasWord(name, PRICE);
 }
@@ -266,15 +266,13 @@ export function namesAnotherColumnOf(
     targetByName(withoutNumber(name)) === target;
 }
 
-/**
- * Whether an unknown name mentions the SKU, such as `Unit (SKU)`.
- */
+/** Whether an unknown name contains the word SKU, such as `Unit (SKU)`. */
 export function mayBeSku(name: string): boolean {
   return lowerCaseWords(name).map(squeezed).includes("sku") &&
     !hasWord(name, OTHER_SKU_WORDS);
 }
 
-/** Words in the names of SKUs that are not the product's own. */
+/** Words in the names of SKUs other than the product's SKU. */
 const OTHER_SKU_WORDS =
   /supplier|lieferant|fournisseur|proveedor|dostawc|leveranc|leverant|fornitore|vendor|hersteller|manufactur|parent|eltern|vater|haupt|master|padre|related|upsell|cross|bundle|warehouse|fn$|^fnsku|amazon|status|link|url/;
 
@@ -289,12 +287,12 @@ export function mayBeStock(name: string): boolean {
   return hasWord(name, STOCK) && !hasWord(name, OTHER_STOCK_WORDS);
 }
 
-/** Whether a column has the number of reserved pieces. */
+/** Whether a name means the number of reserved pieces. */
 export function namesReservedStock(name: string): boolean {
   return /reserv/.test(squeezed(name));
 }
 
-/** Whether a name is about a carton of several pieces. */
+/** Whether a name concerns a carton of several pieces. */
 export function namesCarton(name: string): boolean {
   return hasWord(
     name,
@@ -302,21 +300,21 @@ export function namesCarton(name: string): boolean {
   );
 }
 
-/** Whether a name is of images that do not show the product, such as logos. */
+/** Whether a name means images that do not show the product, such as logos. */
 export function namesOtherPicture(name: string): boolean {
   return /label|logo|thumb|icon|swatch|energ|vignett|miniat|badge|siegel|brand|marke/
     .test(squeezed(name));
 }
 
 /**
- * Ranks names of the same field; the smallest rank wins. `Marke` fits the brand
- * better than `Hersteller`; other names fit equally.
+ * The rank of a name among the names of the same field. The column with the
+ * smallest rank is used: `Marke` has a smaller rank than `Hersteller`.
  */
 export function rankOf(target: ColumnField, name: string): number {
   return target === "brand" && namesMaker(name) ? 1 : 0;
 }
 
-/** Whether a name is that of the maker, who may differ from the brand. */
+/** Whether a name means the maker, who may differ from the brand. */
 export function namesMaker(name: string): boolean {
   return MAKER_NAMES.test(squeezed(name));
 }
@@ -329,7 +327,7 @@ export function countKnownNames(names: readonly string[]): number {
   return names.filter((name) => targetByName(name) !== null).length;
 }
 
-/** The columns of the weight and of its unit; null unless there are both. */
+/** The columns of the weight and of its unit; null if one of them is missing. */
 export function weightAndUnitColumns(
   header: readonly string[],
 ): { weight: number; unit: number } | null {
@@ -340,7 +338,7 @@ export function weightAndUnitColumns(
   return weight < 0 || unit < 0 ? null : { weight, unit };
 }
 
-/** The columns of pounds and of ounces; null unless there are both. */
+/** The columns of pounds and of ounces; null if one of them is missing. */
 export function poundAndOunceColumns(
   header: readonly string[],
 ): { pounds: number; ounces: number } | null {
@@ -356,40 +354,32 @@ const WEIGHT_UNIT_NAMES =
   "weight unit, unit of weight, weight uom, gewichtseinheit, viktenhet, unite de poids, unidad de peso, jednostka wagi, gewichtseenheid"
     .split(", ").map(squeezed);
 
-/** Whether a name is the sale price. */
+/** Whether a name means the sale price. */
 export function namesSalePrice(name: string): boolean {
   return targetByName(name) === "sale_price";
 }
 
-/**
- * Whether a name is a recommended or former price.
- */
+/** Whether a name means a recommended or a former price. */
 export function namesRecommendedPrice(name: string): boolean {
   return /uvp|rrp|msrp|compare|recom|rekom|conseil|advies|katalog|old|alter|statt|streich|tidigare|barre|ancien|anterior|tachado|stara|obnizk|oude|vanprijs/
     .test(squeezed(name));
 }
 
-/**
- * Whether a name is the status, even if the shop's export does not map it.
- */
+/** Whether a name means the status. A shop's export may map it otherwise. */
 export function namesStatus(name: string): boolean {
   return targetByName(name) === "status";
 }
 
-/**
- * Whether an unknown name may be the status.
- */
+/** Whether an unknown name may be the status. */
 export function mayBeStatus(name: string): boolean {
   return !namesSale(name) && hasWord(name, STATUS_WORDS);
 }
 
-/** Words that say that a product is shown or can be bought. */
+/** Words for products that are shown or can be bought. */
 const STATUS_WORDS =
   /^(?:live|online|web|shop|sichtb|visib|zichtb|synlig|widocz|activ|aktiv|actief|actif|attiv|aktyw|publi|veroff|opublik|enabl|sellable|saleable|verkaufb|freigeg|listed)/;
 
-/**
- * Whether a name means either the condition or the status.
- */
+/** Whether a name means the condition or the status. */
 export function namesStatusOrCondition(name: string): boolean {
   return /^(?:etat|staat|estado|stato|stan|tillstand)$/.test(squeezed(name));
 }
@@ -399,7 +389,7 @@ const NOT_FOR_SALE_WORDS =
   "frozen frozenfor sommeil utgaende utgar sospeso sospesa bloccato obsoleto nascosto disattivato baja vervallen uitgefaseerd ausgelistet udgaet archiwalny gesperrt sperre sperrkennzeichen verkaufssperre geloscht loschkennzeichen loschvormerkung auslauf auslaufartikel archiviert versteckt ausgeblendet inaktiv deaktiviert storniert blocked locked deleted trash discontinued archived hidden inactive disabled cancelled canceled obsolete sparrad utgatt utgangen dold borttagen inaktiverad supprime archive masque bloque desactive inactif eliminado bloqueado descatalogado oculto inactivo zablokowany usuniety ukryty nieaktywny wycofany geblokkeerd verwijderd verborgen inactief"
     .split(" ");
 
-/** Whether a name or value says that a product is not for sale. */
+/** Whether a name or value means that a product is not for sale. */
 export function saysNotForSale(text: string): boolean {
   return lowerCaseWords(text).some((word) =>
     NOT_FOR_SALE_WORDS.includes(squeezed(word))
@@ -410,17 +400,17 @@ export function saysNotForSale(text: string): boolean {
 const DELETIONS = "delete remove loschen entfernen supprimer eliminar usun"
   .split(" ");
 
-/** Whether a value says that a product is not for sale, or to be deleted. */
+/** Whether a value means that a product is not for sale or must be deleted. */
 export function isUnsoldValue(text: string): boolean {
   return saysNotForSale(text) || DELETIONS.includes(squeezed(text));
 }
 
-/** Words in rows that add up others, without accents. */
+/** Words in rows with the sum of other rows, without accents. */
 const TOTAL_WORDS =
   "ubertrag summe zwischensumme gesamt gesamtsumme gesamtergebnis total totals subtotal grand sum summa delsumma totalt totalsumma totaux general suma razem ogolem koncowa totaal subtotaal eindtotaal totale subtotale somma celkem soucet osszesen toplam"
     .split(" ");
 
-/** Whether a text only says that its row adds up others. */
+/** Whether a text is only the label of a row with the sum of other rows. */
 export function isTotalLabel(text: string): boolean {
   const words = lowerCaseWords(text);
   return words.length > 0 &&
@@ -431,14 +421,14 @@ const PRICE_UNITS =
   "price unit, price per, per, pricing unit, price base, price quantity, preiseinheit, pe, preis pro, preis je, preismenge, prisenhet, unite de prix, prix par, unidad de precio, jednostka ceny, prijseenheid"
     .split(", ").map(squeezed);
 
-/** Whether a column has the number of pieces of a price. */
+/** Whether a name means the number of pieces that a price is for. */
 export function namesPriceUnit(name: string): boolean {
   return PRICE_UNITS.includes(squeezed(name));
 }
 
 /**
- * Whether yes in a column means prices with VAT or without; null if its name is
- * not about VAT.
+ * The meaning of yes in a column about VAT: prices with VAT ("gross") or without
+ * VAT ("net"). Null if the name does not concern VAT.
  */
 export function vatFlagOf(name: string): "gross" | "net" | null {
   if (namesNetAmount(name)) return "net";
@@ -448,17 +438,17 @@ export function vatFlagOf(name: string): "gross" | "net" | null {
   return isGross ? "gross" : null;
 }
 
-/** Words about a sale, without accents. */
+/** Words for a sale, without accents. */
 const SALE_WORDS =
   /^(?:sales?$|special|promo|offer|discount|deal|scont|saldi|ribass|sonderpreis|angebot|aktion|reap|rea$|kampanj|extrapris|solde|remise|rabat|ofert|rebaj|descuento|wyprzeda|obniz|aanbied|actie(?!f)|korting|uitverkoop)/;
-/** Words about a price or its validity, without accents. */
+/** Words for a price or its validity, without accents. */
 const PRICE_PERIOD_WORDS =
   /^(?:valid|gultig|giltig|valab|wazn|geldig|price|preis|pris|prix|precio|cen[ay]|prijs)/;
-/** Names that are only a start or an end. */
+/** Names that mean only a start or an end. */
 const PERIOD =
   /^(?:von|bis|ab|from|to|until|till|start|end|begin|fran|till?|du|au|debut|fin|desde|hasta|od|do|van|vanaf|tot)(?:date|datum)?$/;
 
-/** Whether a name is about a sale. */
+/** Whether a name concerns a sale. */
 export function namesSale(name: string): boolean {
   return hasWord(name, SALE_WORDS);
 }
@@ -469,7 +459,7 @@ export function mayNamePricePeriod(name: string): boolean {
     hasWord(name, PRICE_PERIOD_WORDS);
 }
 
-/** Makes `Image` of `Image 2`. */
+/** Converts `Image 2` to `Image`. */
 function withoutNumber(name: string): string {
   let end = name.length;
   while (end > 0 && " _0123456789".includes(name[end - 1])) end--;
@@ -477,7 +467,7 @@ function withoutNumber(name: string): string {
 }
 
 const FILLERS = "inc ink inkl incl including ttc brutto gross kr".split(" ");
-/** Words before a unit. At the end of a name, `en` is a language instead. */
+/** Words before a unit. At the end of a name, `en` is a language code. */
 const BEFORE_UNITS = "in i en w of con".split(" ");
 const NET = "ex excl excluding exkl exklusive netto net ht hors sin zzgl".split(
   " ",
@@ -488,14 +478,14 @@ const INCLUDED =
     .split(" ");
 const TAXES = "moms mwst vat tva iva btw tax ust".split(" ");
 
-/** Whether a text names an amount without VAT, or a net weight. */
+/** Whether a name means an amount without VAT, or a net weight. */
 export function namesNetAmount(name: string): boolean {
   return lowerCaseWords(name).some((word) =>
     NET.includes(word) || /^nett?o(?:preis|pris|prijs|price|vk)$/.test(word)
   );
 }
 
-/** Whether a remark says that prices are without VAT. */
+/** Whether a remark means that prices are without VAT. */
 export function saysPricesAreNet(text: string): boolean {
   const words = lowerCaseWords(text);
   return words.some((word) => NET.includes(word) || word === "ohne") &&
@@ -505,7 +495,8 @@ export function saysPricesAreNet(text: string): boolean {
 }
 
 /**
- * The pieces of a price: 100 for `Price per 100` and `Preis (100 Stk)`; else 1.
+ * The number of pieces that a price is for: 100 for `Price per 100` and
+ * `Preis (100 Stk)`, else 1.
  */
 export function piecesPerPrice(name: string): number {
   const words = lowerCaseWords(name);
@@ -523,7 +514,8 @@ const PIECES =
     .split(" ");
 
 /**
- * Makes `preis` of `Preis in EUR inkl. MwSt.`; keeps words about net prices.
+ * Converts `Preis in EUR inkl. MwSt.` to `preis`. Words that mean a price
+ * without VAT stay.
  */
 function withoutUnit(name: string): string {
   const words = lowerCaseWords(name);
@@ -547,7 +539,8 @@ function squeezed(name: string): string {
 }
 
 /**
- * The column with the name of the attribute whose value is in `column`; or -1.
+ * The column with the name of the attribute whose value is in `column`; -1 if
+ * there is none.
  */
 export function attributeNameColumn(
   header: readonly string[],

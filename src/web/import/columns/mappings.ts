@@ -1,6 +1,6 @@
 /**
- * A user's choices for the columns of a table. They are stored with the seller,
- * and used again for tables with the same column names.
+ * A user's choices for the columns of a table. The service stores the choices of
+ * each seller, and the page uses them for tables with the same column names.
  */
 import { ApiError, type Client } from "../../../client/mod.ts";
 import type { ColumnField } from "../../lib/column_field.ts";
@@ -10,7 +10,7 @@ export interface ChosenColumns {
   /** The chosen fields by column name. */
   targets: Readonly<Record<string, string>>;
   units: Readonly<Record<string, string>>;
-  /** The currency of another table, if none was chosen for this one. */
+  /** The currency of another table, if this table has no chosen currency. */
   earlierCurrency?: string;
   /** The chosen values for all rows, by field. */
   values: Readonly<Partial<Record<ColumnField, string>>>;
@@ -23,8 +23,8 @@ export const NOTHING_CHOSEN: ChosenColumns = {
 };
 
 /**
- * The choices for this table, else for columns of the same names; none if they
- * cannot be loaded.
+ * The stored choices for this table, or for columns of the same names. Returns
+ * no choices if they cannot be loaded.
  */
 export async function chosenFor(
   client: Client,
@@ -38,7 +38,7 @@ export async function chosenFor(
     a.updated_at.localeCompare(b.updated_at)
   );
   const columns = sorted.flatMap(({ columns }) => columns);
-  // From other tables only the currency is likely to be the same.
+  // Two tables probably have the same currency, but not the same columns.
   const values = sorted.flatMap(({ name, values }) =>
     values.filter(({ field }) => name === own || field === "currency")
   );
@@ -76,9 +76,9 @@ async function storedCurrency(
 }
 
 /**
- * Stores the choices. If the service stores no more mappings, the oldest one is
- * deleted first. After any other error nothing is stored, and the next file
- * gets the former proposals.
+ * Stores the choices. If the quota of mappings is used up, the oldest mapping is
+ * deleted first. Other errors are ignored: the page then proposes the former
+ * columns for the next file.
  */
 export async function keepChosen(
   client: Client,

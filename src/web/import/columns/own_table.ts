@@ -1,6 +1,6 @@
 /**
- * The page's own tables: one product in each row. Reading a saved table gives
- * the same products, with any texts.
+ * The tables that the page saves, with one product in each row. Reading a saved
+ * table returns the same products, whatever their texts are.
  */
 import {
   LIST_NAMES,
@@ -13,7 +13,7 @@ import { fieldLabel } from "../../lib/words.ts";
 /** The columns of a sale. */
 const SALE_COLUMNS = ["Sale price", "Sale from", "Sale until"];
 
-/** The columns of every own table, in their order. */
+/** The columns of every saved table, in order. */
 export const OWN_COLUMNS: readonly string[] = [
   ...SCALAR_NAMES.map((name) =>
     name === "weight" ? "Weight (g)" : SCALAR_RULES[name].label
@@ -23,13 +23,13 @@ export const OWN_COLUMNS: readonly string[] = [
   ...LIST_NAMES.filter((name) => name !== "attributes").map(fieldLabel),
 ];
 
-/** The prefix of a column that holds an attribute. */
+/** The prefix of the name of a column with an attribute. */
 export const ATTRIBUTE = "attribute: ";
 
 /** Whether the page has saved a table with these columns. */
 export function isOwnTable(header: readonly string[]): boolean {
   const names = new Set(header);
-  // Tables that were saved earlier have no sale.
+  // Earlier versions saved tables without a sale.
   return OWN_COLUMNS.every((name) =>
     names.has(name) || SALE_COLUMNS.includes(name)
   );
@@ -37,24 +37,24 @@ export function isOwnTable(header: readonly string[]): boolean {
 
 /** The cell text that clears the field; an empty cell does not change it. */
 export const CLEARS = "-";
-/** Texts that look like `CLEARS`; a quotation mark is put before them. */
+/** Texts that look like `CLEARS`; they are written with `'` before them. */
 const LIKE_CLEARS = /^'*-$/;
 
 /**
- * The cell for a text; null if a table cannot hold the text: reading trims
- * cells and makes all line breaks `\n`.
+ * The cell for a text; null if the text would change, because reading trims
+ * cells and converts all line breaks to `\n`.
  */
 export function ownCell(text: string): string | null {
   if (text !== text.trim() || /\r/.test(text)) return null;
   return LIKE_CLEARS.test(text) ? `'${text}` : text;
 }
 
-/** The text of a cell, without the `'` that keeps it from clearing its field. */
+/** The text of a cell, without the `'` that `ownCell` writes before `CLEARS`. */
 export function textOfOwnCell(cell: string): string {
   return LIKE_CLEARS.test(cell) ? cell.slice(1) : cell;
 }
 
-/** The cell for a list; null if a table cannot hold it. */
+/** The cell for a list; null if a cell cannot represent the list. */
 export function ownListCell(
   list: Exclude<ListField, "attributes">,
   entries: readonly string[],

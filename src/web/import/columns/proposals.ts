@@ -1,20 +1,16 @@
-/**
- * Proposes SKUs for rows without one, made of their texts; the user confirms.
- */
+/** Proposes SKUs for rows without a SKU, made of other texts of the row. */
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
 import { namesIn } from "../shops/shops.ts";
 import type { ColumnMapping } from "./spreadsheet.ts";
 
-/**
- * The most characters before the number of a proposal, so that it is readable.
- */
+/** The maximum length of a proposal without its number. */
 const LONGEST = 60;
 
-/** The number of rows examined between two pauses. */
+/** The number of rows that are examined between two pauses. */
 const STEP = 250;
 
-/** Unique proposals for rows without a SKU, by the row's index. */
+/** Unique proposals for rows without a SKU, by the index of the row. */
 export function* skuProposals(
   { header, rows }: Table,
   { targets, nameColumns }: ColumnMapping,
@@ -53,7 +49,7 @@ export function* skuProposals(
   return proposals;
 }
 
-/** Makes `BLA-MUGG` of `Blå mugg`. */
+/** Converts `Blå mugg` to `BLA-MUGG`. */
 function slug(text: string): string {
   const words = text.normalize("NFD").replace(/\p{M}/gu, "")
     .toUpperCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);

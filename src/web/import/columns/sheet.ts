@@ -1,4 +1,4 @@
-/** A table whose rows are products; problems refer to its cells. */
+/** Changes to a table of products, and the cells of problems. */
 import {
   type ListField,
   LISTS,
@@ -29,7 +29,7 @@ export interface MappedTable {
   book: Book | null;
 }
 
-/** The workbook that a table is a sheet of. */
+/** The workbook of a table, which is one of its sheets. */
 export interface Book {
   file: Blob;
   sheets: readonly string[];
@@ -43,7 +43,7 @@ export interface CellChange {
   text: string;
 }
 
-/** The sheet after these changes. */
+/** The table after these changes of cells. */
 export function withCellsChanged(
   { table, ...sheet }: MappedTable,
   changes: readonly CellChange[],
@@ -55,7 +55,7 @@ export function withCellsChanged(
   return { ...sheet, table: { ...table, rows } };
 }
 
-/** The sheet with a further column for a field. */
+/** The table with an added column for a field. */
 export function withColumnForField(
   { table, mapping, ...sheet }: MappedTable,
   target: ColumnField,
@@ -68,7 +68,7 @@ export function withColumnForField(
   return { ...sheet, ...added };
 }
 
-/** The table with a further, empty column. */
+/** The table with an added, empty column. */
 export function withColumn(
   { table, mapping }: Pick<MappedTable, "table" | "mapping">,
   target: ColumnField,
@@ -97,7 +97,7 @@ export function columnFieldLabel(target: ColumnField): string {
   return TARGETS.find((one) => one.target === target)?.label ?? target;
 }
 
-/** The SKU of a row as it is sent; "" if it has none. */
+/** The SKU of a row as it is sent; "" if the row has no SKU. */
 export function skuOfRow({ table, mapping }: MappedTable, row: number): string {
   const column = mapping.targets.indexOf("sku");
   if (column < 0) return "";
@@ -106,8 +106,8 @@ export function skuOfRow({ table, mapping }: MappedTable, row: number): string {
 }
 
 /**
- * The column of a problem, or the field if it has no column; null if the
- * problem is about the whole row.
+ * The column of a problem, or the field if the field has no column. Null if the
+ * problem concerns the whole row.
  */
 export function columnOfProblem(
   { table, mapping }: MappedTable,
@@ -147,7 +147,7 @@ export function columnOfProblem(
   return TARGETS.some((known) => known.target === target) ? target : null;
 }
 
-/** The column of an element of a sale; one column may have both dates. */
+/** The column of an element of a sale. One column may contain both dates. */
 function saleColumn(
   targets: ColumnMapping["targets"],
   path: string,
@@ -161,7 +161,7 @@ function saleColumn(
   return column < 0 ? SALE_TARGETS[element] : column;
 }
 
-/** The column of a list's entry, by its index from 1; else the first column. */
+/** The column of a list's entry by its index from 1, or the list's first column. */
 function listColumn(
   cells: readonly string[],
   mapping: ColumnMapping,
@@ -183,18 +183,18 @@ function listColumn(
     (isRepeatable(wanted) && wanted !== "attribute" ? wanted : null);
 }
 
-/** The name of the column for problems, which is not sent. */
+/** The name of the column with problems, which is never sent. */
 const PROBLEMS = "Problems";
 
 /**
- * The header and the rows, with a last column for problems, which are given by
- * the row's index.
+ * The header and the rows with a last column for problems. `problems` has the
+ * problems by the index of a row.
  */
 function correctedRows(
   { table: { header, rows } }: MappedTable,
   problems: ReadonlyMap<number, readonly string[]>,
 ): string[][] {
-  // A table that was saved before has that column already.
+  // A table that was saved with problems already has this column.
   const own = header.indexOf(PROBLEMS);
   const without = (row: readonly string[]) =>
     own < 0 ? row : row.toSpliced(own, 1);
@@ -207,10 +207,7 @@ function correctedRows(
   ];
 }
 
-/**
- * The table in its original format, with a column for problems: a file and its
- * extension.
- */
+/** Writes the table in its original format, with a column for problems. */
 export async function correctedFile(
   sheet: MappedTable,
   problems: ReadonlyMap<number, readonly string[]>,
@@ -237,8 +234,8 @@ export async function correctedFile(
 }
 
 /**
- * A document of products as a sheet; null if a table cannot hold it: an image's
- * description, an element that clears a field, an unknown element.
+ * Converts a document of products to a table; null if a table cannot represent
+ * it, such as an image's description, or an element that clears a field.
  */
 export function tableOfDocument(
   name: string,
@@ -277,7 +274,7 @@ export function tableOfDocument(
   };
 }
 
-/** The cells of a product; null if a table cannot hold it. */
+/** The cells of a product; null if a table cannot represent the product. */
 function cellsOf(product: XmlElement): Map<string, string> | null {
   const cells = new Map<string, string>();
   for (const { name, text, attributes, children } of product.children) {
@@ -320,7 +317,7 @@ function cellsOf(product: XmlElement): Map<string, string> | null {
   return cells;
 }
 
-/** The cells of a sale; null if a table cannot hold it: an empty one. */
+/** The cells of a sale; null for an empty sale, which has no cells. */
 function saleCells(
   elements: readonly XmlElement[],
 ): [ColumnField, string][] | null {

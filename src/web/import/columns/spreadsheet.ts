@@ -1,6 +1,4 @@
-/**
- * Turns a table into a document: maps columns to fields, and converts values.
- */
+/** Converts a table to a document: maps columns to fields and converts values. */
 import {
   type ListField,
   LISTS,
@@ -86,8 +84,8 @@ export interface ColumnMapping {
 }
 
 /**
- * The mapping of a table: earlier choices for its column names, else a proposal
- * by names and values.
+ * The mapping of a table: the earlier choices for its column names, and for
+ * other columns a proposal by names and values.
  */
 export function mappingFor(
   table: Table,
@@ -121,8 +119,8 @@ export function mappingFor(
 }
 
 /**
- * Keeps one column of each field that has one value: the one whose name fits
- * best, else the first.
+ * Keeps only one column of each field with one value: the column whose name has
+ * the smallest rank.
  */
 function withoutRepetitions(
   header: readonly string[],
@@ -141,10 +139,7 @@ function withoutRepetitions(
   );
 }
 
-/**
- * Fields with one value, for which the user is asked if several columns may
- * hold it.
- */
+/** Fields with one value. The user must choose if several columns match. */
 const SINGLE: readonly ColumnField[] = [
   "sku",
   "title",
@@ -156,10 +151,7 @@ const SINGLE: readonly ColumnField[] = [
   "vat_rate",
 ];
 
-/**
- * For each of these fields, the columns that hold or may hold it, if there are
- * several with values.
- */
+/** For each of these fields, the columns that match, if several have values. */
 export function columnsOfOneField(
   { header, rows }: Table,
 ): [ColumnField, number[]][] {
@@ -207,8 +199,8 @@ function mayBeField(
 }
 
 /**
- * The column of quantities that equals, in all rows, another such column minus
- * the reserved pieces; null if none does.
+ * The column of quantities whose values are, in all rows, those of another such
+ * column minus the reserved pieces; null if there is none.
  */
 function unreservedStockColumn(
   { header, rows }: Pick<Table, "header" | "rows">,
@@ -253,8 +245,8 @@ export function withTarget(
 }
 
 /**
- * The values for all rows without the currency that the price column names:
- * another price column may have another currency.
+ * The values for all rows without the currency in the name of the price column,
+ * because another price column may have another currency.
  */
 function withoutColumnCurrency(
   table: Table,
@@ -278,8 +270,8 @@ function numberFormatOf(
     : () => "";
   const values = sampledValues(rows, column, 1_000);
   const separator = decimalSeparatorOf(values);
-  // Not the table's separator: programs write stock and some prices with three
-  // decimals, in another format than other numbers.
+  // The separator of the table is not used here, because programs write stock
+  // and some prices with three decimals, in another format than other numbers.
   const isOwn = target === "quantity" ||
     isPrice(target) &&
       values.some((value) => ambiguousNumberIn(value) !== null);
@@ -294,7 +286,7 @@ function numberFormatOf(
 const separatorOfTable = new WeakMap<Table["rows"], DecimalSeparator>();
 
 /**
- * The decimal separator that all numbers of a table share; "" if they do not.
+ * The decimal separator that all numbers of a table have; "" if they differ.
  */
 function decimalSeparatorOfTable(rows: Table["rows"]): DecimalSeparator {
   const known = separatorOfTable.get(rows);
@@ -308,7 +300,7 @@ function decimalSeparatorOfTable(rows: Table["rows"]): DecimalSeparator {
   return found;
 }
 
-/** Whether a cell is a number, maybe with a unit or currency. */
+/** Whether a cell is a number, with or without a unit or currency. */
 export function isNumber(cell: string): boolean {
   return cell.length < 20 && /^\D{0,4}\d[\d.,\s']*\D{0,4}$/.test(cell);
 }
@@ -352,7 +344,7 @@ function proposedFor({ header, rows }: Table): ColumnMapping {
     if (title >= 0 && namesLanguage(header[title])) {
       const isOther = (i: number) =>
         byName[i] === null && targets[i] === "" && mayBeTitle(rows, i);
-      // The user chooses the title.
+      // The user must choose the title.
       if ([...header.keys()].some(isOther)) targets[title] = "";
     }
   }
@@ -380,7 +372,7 @@ function currencyFor(
   return currency === "" ? {} : { currency };
 }
 
-/** Whether nearly every row has a different text in this column. */
+/** Whether the texts of this column differ in almost all rows. */
 function mayBeTitle(rows: Table["rows"], column: number): boolean {
   const texts = sampledValues(rows, column);
   return texts.length * 2 > Math.min(rows.length, 200) &&
@@ -399,22 +391,22 @@ function fieldByValues(
   target: ColumnField,
   values: readonly string[],
 ): ColumnField {
-  // Categories are sent by name, not by another shop's keys.
+  // A category is sent by its name; keys of another shop are ignored.
   if (target === "categories" && values.length > 0) {
     const parts = values.flatMap((value) => value.split(/[,|;\s]+/));
     return parts.every((part) => DATABASE_KEYS.test(part)) ? "" : target;
   }
-  // A brand is sent by name, too.
+  // A brand is sent by its name.
   if (target === "brand" && values.length > 1) {
     return values.every((value) => DATABASE_KEYS.test(value)) ? "" : target;
   }
-  // Some languages have one word for condition and status.
+  // Some languages use the same word for condition and status.
   if (target === "condition" && values.length > 0) {
     const isFlag = (value: string) => yesOrNo(value) !== null;
     const mayBeStatus = values.length > 1 || namesStatusOrCondition(name);
     return mayBeStatus && values.every(isFlag) ? "status" : target;
   }
-  // Yes or no is a mark of parents, not the SKU of one.
+  // A column with yes and no marks parents and does not contain their SKUs.
   if (target === "parent_sku" && values.length > 0) {
     const isMark = (value: string) =>
       yesOrNo(value) !== null && !/^\d+$/.test(value);
@@ -428,7 +420,7 @@ function fieldByValues(
   return isCount ? "quantity" : target;
 }
 
-/** Whether several columns may be mapped to it. */
+/** Whether several columns may be mapped to this field. */
 export function isRepeatable(target: ColumnField): boolean {
   return target === "" || target === "attribute" || target in LISTS;
 }
@@ -439,8 +431,8 @@ export function chosenIn(
   { targets, numberFormats, values }: ColumnMapping,
 ): ChosenColumns {
   const proposed = proposedFor(table);
-  // The user was asked about these, so the answer counts even if it was
-  // proposed.
+  // The user has answered a question about these fields, so the answer is a
+  // choice even if it equals the proposal.
   const rivals = columnsOfOneField(table).flatMap(([, columns]) => columns);
   const columns = [...table.header.keys()].map((i) => ({
     name: table.header[i],
@@ -461,7 +453,7 @@ export function chosenIn(
   };
 }
 
-/** The number of products written between two pauses. */
+/** The number of products that are written between two pauses. */
 const STEP = 250;
 
 /** The document with the products of these rows. */
@@ -469,7 +461,7 @@ export function* makeDocument(
   { header, rows: all }: Table,
   mapping: ColumnMapping,
   rows: readonly number[],
-  /** By SKU, the present price that is sent beside the new one. */
+  /** The stored prices that are sent as expected, by SKU. */
   expectedPrices: ReadonlyMap<string, string> = new Map(),
 ): SlicedWork<Blob> {
   const pieces = ['{"products":['];
@@ -483,7 +475,7 @@ export function* makeDocument(
   return new Blob([...pieces, "]}"], { type: "application/json" });
 }
 
-/** The values of a row by field, as they are sent, without empty ones. */
+/** The values of a row as they are sent, by field; empty values are left out. */
 export function rowValues(
   row: readonly string[],
   mapping: ColumnMapping,
@@ -516,8 +508,8 @@ export function rowValues(
 }
 
 /**
- * Keeps the values of a sale that is sent with its dates, or clears
- * `sale_until` where none is; a sale price without dates becomes the price.
+ * Determines the sale of a row. A sale with dates stays a sale; a sale price
+ * without dates becomes the price; without a sale, `sale_until` is cleared.
  */
 function setSale(
   values: Map<ColumnField, string[]>,
@@ -544,7 +536,7 @@ function setSale(
     ? price === CLEARED
     : targets.includes("sale_until") && values.has("price");
   if (ends) values.set("sale_until", [CLEARED]);
-  // A sale without an end that has not begun cannot be sent.
+  // A future sale without an end cannot be sent.
   const isLater = from !== undefined && (parseTime(from) ?? 0) > now();
   if (!isPriced || isDated || isLater) return;
   const former = values.get("price");
@@ -560,7 +552,7 @@ export const SALE_TARGETS = {
   until: "sale_until",
 } as const satisfies Record<SaleElement, ColumnField>;
 
-/** The sale of a row; null ends it, undefined does not change it. */
+/** The sale of a row; null ends the sale, undefined leaves it unchanged. */
 function saleOf(
   values: ReadonlyMap<ColumnField, string[]>,
 ): SentSale | null | undefined {
@@ -572,12 +564,10 @@ function saleOf(
   return { price, from: values.get("sale_from")?.[0], until };
 }
 
-/** Marks a cleared field; values are never empty. */
+/** The value of a cleared field; other values are never empty. */
 const CLEARED = "";
 
-/**
- * The values of a cell, as they are sent; `[CLEARED]` if it clears the field.
- */
+/** The values of a cell as they are sent; `[CLEARED]` if the cell clears a field. */
 export function cellValues(
   target: Exclude<ColumnField, "" | "attribute">,
   text: string,
@@ -591,7 +581,7 @@ export function cellValues(
     if (isList(target)) return entriesOfOwnCell(target, cell);
     return [textOfOwnCell(cell)].filter((value) => value !== "");
   }
-  // Other programs put a `'` before some characters, to prevent formulas.
+  // Other programs write a `'` before some characters, to prevent formulas.
   const plain = cell.replace(/^'(?=[=+@-])/, "");
   if (isList(target)) {
     const { unit } = numberFormats[column];
@@ -614,12 +604,12 @@ function mayBeCleared(target: ColumnField): boolean {
       SCALAR_RULES[target as ScalarField].clears;
 }
 
-/** Whether a text is a URL, not a path in a shop. */
+/** Whether a text is a URL, and not only a path in a shop. */
 export function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/** The URL of an image; a path is put after `base`, if there is one. */
+/** The URL of an image; `base` is prepended to a path, unless it is empty. */
 function imageAddress(entry: string, base: string): string {
   return isAddress(entry) || base === ""
     ? entry
@@ -642,7 +632,7 @@ function productOfRow(
   );
   const attributes = attributesOf(row, header, mapping);
   const images = listFromText(values, "images")?.map((url) => ({ url }));
-  // Without a sale price, the sale is over.
+  // A row without a sale price ends the sale.
   const saleIsOver = mapping.targets.includes("sale_price") &&
     !mapping.isOwn &&
     values.has("price") && !values.has("compare_at_price");
@@ -672,7 +662,7 @@ export function isCleared(name: ScalarField, value: string): boolean {
   return value === CLEARED && SCALAR_RULES[name].clears;
 }
 
-/** The entries of a list; empty if its cell clears it. */
+/** The entries of a list; empty if the cell clears the list. */
 function listFromText(
   values: ReadonlyMap<ColumnField, string[]>,
   name: ListField,
@@ -703,7 +693,7 @@ function attributesOf(
   });
 }
 
-/** The name of the attribute that a row has in a column. */
+/** The name of the attribute in a column, for one row. */
 export function attributeOfColumn(
   row: readonly string[],
   header: readonly string[],
@@ -720,7 +710,7 @@ export function attributeOfColumn(
   );
 }
 
-/** Removes control characters, which some programs leave in cells. */
+/** Removes control characters, which some programs write into cells. */
 function sendable(text: string): string {
   return text.replace(FORBIDDEN_IN_XML, "");
 }
@@ -748,9 +738,7 @@ function splitEntries(
     .map((entry) => entry.replaceAll("\\,", ",").trim()).filter(Boolean);
 }
 
-/**
- * The value of a cell as the interface writes it; unclear texts are unchanged.
- */
+/** Converts a cell to a value to send; an unclear text stays unchanged. */
 function valueToSend(
   target: ColumnField,
   text: string,
@@ -770,7 +758,7 @@ function valueToSend(
       const amount = isPrice(target)
         ? decimalOf(text, marks, numberFormat.decimalSeparator)
         : decimalOf(text, ["%"], numberFormat.decimalSeparator);
-      // Some shops write 0 for none.
+      // Some shops write 0 if there is no price.
       const mayBeNone = target === "compare_at_price" ||
         target === "sale_price";
       if (mayBeNone && /^0(?:\.0*)?$/.test(amount)) return "";
@@ -802,7 +790,7 @@ function valueToSend(
             `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`,
         );
     case "line":
-      // WooCommerce writes the id of a parent without a SKU.
+      // WooCommerce writes the id of a parent that has no SKU.
       if (target === "parent_sku" && /^id:\d+$/.test(text)) return "";
       return lineOf(target, text).split(/[\r\n\t]/)
         .map((part) => part.trim()).filter(Boolean).join(" ");
@@ -811,25 +799,25 @@ function valueToSend(
   }
 }
 
-/** The code of a currency, from its code or symbol. */
+/** Converts the code or symbol of a currency to its code. */
 function currencyCode(currency: string): string {
   return currencyIn(currency) || currency.toUpperCase();
 }
 
-/** The percentage of a share such as 0.19, or of a factor such as 1.19. */
+/** Converts a share such as 0.19, or a factor such as 1.19, to a percentage. */
 export function percentOf(share: string): string {
   return `${Number(((Number(share) % 1) * 100).toFixed(2))}`;
 }
 
 /**
- * Whether a VAT rate is a share or factor, such as 0.19 or 1.19 for 19 %: as
- * percent it would be less than any country's rate.
+ * Whether a VAT rate is a share or factor, such as 0.19 or 1.19 for 19 %. As a
+ * percentage it would be less than the rate of any country.
  */
 export function isShare(rate: string): boolean {
   return /^[01]?\.\d*[1-9]/.test(rate);
 }
 
-/** Makes `28.68` of `28.680000`: the service accepts few decimals. */
+/** Converts `28.680000` to `28.68`, because the service accepts few decimals. */
 function withoutZeros(amount: string): string {
   const [whole, decimals = ""] = amount.split(".");
   return /^\d{4,}$/.test(decimals)
@@ -837,7 +825,7 @@ function withoutZeros(amount: string): string {
     : amount;
 }
 
-/** Fields whose digits programs protect from being read as numbers. */
+/** Fields whose digits spreadsheet programs must not read as numbers. */
 const IDENTIFIERS: readonly ColumnField[] = ["sku", "mpn", "parent_sku"];
 
 function lineOf(target: ColumnField, text: string): string {
@@ -846,10 +834,7 @@ function lineOf(target: ColumnField, text: string): string {
 }
 
 const KRONA = ["KR", "KR.", ":-"];
-/**
- * The marks beside prices of each currency; another currency's mark is a
- * mistake.
- */
+/** The marks before or after prices, by currency. */
 const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
   CHF: ["FR.", "SFR."],
   CZK: ["KČ"],
@@ -863,7 +848,7 @@ const CURRENCY_MARKS: Readonly<Record<string, readonly string[]>> = {
 };
 const PIECES = ["PCS", "PC", "ST", "ST.", "STK", "STK."];
 
-/** An example of a table, for a user to fill in. */
+/** An example of a table, which the user can fill in. */
 export function templateCsv(): string {
   const values: Readonly<Record<string, string>> = {
     sku: "MUG-1",

@@ -1,12 +1,8 @@
-/**
- * Reads and writes tables as text: CSV, and rows copied from spreadsheets.
- */
+/** Reads and writes tables as text: CSV, and rows copied from spreadsheets. */
 import { joinSentences, nameWithNumbers } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 
-/**
- * The byte order mark, which tells spreadsheet programs that a file is UTF-8.
- */
+/** The byte order mark, by which spreadsheet programs recognize UTF-8. */
 const MARK = "\ufeff";
 
 /** A table with the names of its columns. */
@@ -20,47 +16,45 @@ export interface Table {
   delimiter: string | null;
   /** The texts above the header. */
   titles?: readonly string[];
-  /** The columns of a workbook that show a thousands separator. */
+  /** The columns of a workbook whose numbers show a thousands separator. */
   grouped?: readonly number[];
-  /**
-   * Why values may be in wrong columns, as a sentence; null: they are not.
-   */
+  /** Why values may be in wrong columns, as a sentence; null if they are not. */
   flaw: string | null;
 }
 
 /** A table that was read from a text. */
 export interface ReadTable extends Table {
-  /** What was left out, as sentences. */
+  /** Sentences about texts that were left out. */
   note: string;
   /**
-   * The numbers of rows that may be one text over several lines, or several
-   * rows: their quotation mark may be an inch mark, or they have none.
+   * The numbers of rows that may be one row with a text over several lines, or
+   * several rows. A quotation mark in them may be an inch mark.
    */
-  doubts: readonly number[];
+  ambiguousRows: readonly number[];
   /**
-   * The numbers of rows with more values than others and a space after a
-   * delimiter: that delimiter may be part of a text.
+   * The numbers of rows with too many values and a space after a delimiter. This
+   * delimiter may belong to a text.
    */
   shifts: readonly number[];
 }
 
-/** A first line that names the delimiter to Excel: `sep=;`. */
-const NAMED = /^"?sep=(.)"?(?:\r\n|\r|\n)/i;
+/** A first line that tells Excel the delimiter: `sep=;`. */
+const NAMED_DELIMITER = /^"?sep=(.)"?(?:\r\n|\r|\n)/i;
 
-/** The number of rows read between two pauses. */
+/** The number of rows that are read between two pauses. */
 const STEP = 250;
 
-/** The number of rows searched for the header. */
+/** The number of first rows in which the header is searched. */
 export const HEADER_ROWS = 10;
 
-/** Counts the texts that are known names of columns. */
+/** Counts the texts that are known column names. */
 export type CountNames = (texts: readonly string[]) => number;
 
 /**
  * Reads text with values separated by commas, semicolons, tabs, vertical bars
- * or the delimiter that its first line names. A quotation mark opens a quoted
- * value only at the start of the value (RFC 4180); an unclosed one is part of
- * the value. `oneText` reads each of the `doubts` as one text.
+ * or the delimiter that the first line names. A quotation mark opens a quoted
+ * value only at the start of the value (RFC 4180); an unclosed mark belongs to
+ * the value. With `oneText`, each of the `ambiguousRows` is read as one row.
  */
 export function* readTable(
   text: string,
@@ -70,7 +64,7 @@ export function* readTable(
   const unmarked = text.replace(MARK, "");
   const delimiter = namedDelimiter(unmarked) ??
     delimiterOf(unmarked, countNames);
-  const body = unmarked.replace(NAMED, "");
+  const body = unmarked.replace(NAMED_DELIMITER, "");
   const rowAt = rowReader(body, delimiter, quoteOf(body, delimiter));
   const above = headerIndex(firstRows(body, rowAt), countNames);
   let header: string[] | null = null;
@@ -79,7 +73,7 @@ export function* readTable(
   const numbers: number[] = [];
   /** The number of values of each row in the text. */
   const widths: number[] = [];
-  const doubts = new Set<number>();
+  const ambiguousRows = new Set<number>();
   const strays: number[] = [];
   const spaced: { number: number; width: number }[] = [];
   let narrowest = Infinity;
@@ -95,7 +89,7 @@ export function* readTable(
       const { length } = header;
       const line = lineEnd(body, at);
       if (read.end > line && mayBeRows(rowAt, at, read.end, line, length)) {
-        doubts.add(number);
+        ambiguousRows.add(number);
         if (!oneText) read = rowAt(at, line);
       } else if (read.isStray) strays.push(number);
       if (read.isStray && read.cells.length < length) unquoted ??= number;
@@ -115,7 +109,7 @@ export function* readTable(
   }
   const parts = partsIn(widths, header?.length ?? 0);
   for (const [i, { whole, column }] of parts) {
-    doubts.add(numbers[whole]);
+    ambiguousRows.add(numbers[whole]);
     if (!oneText) continue;
     const [first, ...others] = rows[i].slice(0, widths[i]);
     const cells = rows[whole];
@@ -144,13 +138,13 @@ export function* readTable(
     titles,
     flaw,
     note,
-    doubts: [...doubts].sort((a, b) => a - b),
+    ambiguousRows: [...ambiguousRows].sort((a, b) => a - b),
     shifts: spaced.filter(({ width }) => width > narrowest)
       .map(({ number }) => number),
   };
 }
 
-/** A sentence about texts above the header; "" if there are none. */
+/** A sentence about the texts above the header; "" if there are none. */
 export function titleNote(titles: readonly string[]): string {
   return titles.length === 0
     ? ""
@@ -171,21 +165,17 @@ interface Row {
   isSpaced: boolean;
 }
 
-/** Reads the row that begins at `from`; the text ends at `to`. */
+/** Reads the row that begins at `from`, in a text that ends at `to`. */
 type RowReader = (from: number, to?: number) => Row;
 
-/**
- * The most characters of a quoted value; an opening mark without end is text.
- */
+/** The maximum length of a quoted value; a longer one counts as unclosed. */
 const LONGEST_VALUE = 1_000_000;
 
-/**
- * The quotation mark of a text: `'` if it surrounds all names, else `"`.
- */
+/** The quotation mark of a text: `'` if it encloses all column names, else `"`. */
 function quoteOf(text: string, delimiter: string): "'" | '"' {
   const isQuoted = (cell: string) =>
     cell.length > 1 && cell.startsWith("'") && cell.endsWith("'");
-  // Titles above the header may hold the delimiter.
+  // Titles above the header may contain the delimiter.
   const lines = text.trimStart().split(/[\r\n]+/, HEADER_ROWS)
     .map((line) => line.split(delimiter));
   return lines[0].every(isQuoted) ||
@@ -208,8 +198,8 @@ function rowReader(
   let soughtFrom = 0;
   let found = -1;
   /**
-   * The offset of the next quotation mark before the end of a value. It is
-   * remembered: else a text with many unclosed marks would take quadratic time.
+   * The offset of the next quotation mark that can close a value. Without this
+   * variable, a text with many unclosed marks would take quadratic time.
    */
   const nextBeforeEnd = (from: number) => {
     if (soughtFrom <= from && from <= found) return found;
@@ -266,9 +256,8 @@ function lineEnd(text: string, from: number): number {
 }
 
 /**
- * Whether a row with quotation marks, from `from` to `to`, may be several rows,
- * one for each line: at least half of the later lines are as wide as the
- * header.
+ * Whether the row from `from` to `to` may be several rows, one for each line:
+ * at least half of the later lines have as many values as the header.
  */
 function mayBeRows(
   rowAt: RowReader,
@@ -289,10 +278,10 @@ function mayBeRows(
 }
 
 /**
- * The rows that continue an earlier row, by index: their first value continues
- * the earlier row's value in `column`, the others fill its later columns. If a
- * narrow row fits no other, there are none: some programs leave out empty
- * values at the end of each row.
+ * The rows that continue an earlier row, by index. The first value of such a row
+ * continues the earlier row's value in `column`; its other values belong to the
+ * later columns. Returns none if a short row continues no other row, because
+ * some programs leave out empty values at the end of rows.
  */
 function partsIn(
   widths: readonly number[],
@@ -325,17 +314,17 @@ function firstRows(text: string, rowAt: RowReader): string[][] {
   return rows;
 }
 
-/** A decimal or a long number; no column has such a name. */
+/** A decimal or a long number, which is never a column name. */
 const NUMBER = /^\d+[.,]\d+$|^\d{5,}$/;
 
-/** The most texts in a row of titles. */
+/** The maximum number of texts in a row of titles. */
 const TITLES = 3;
 
 /**
- * The index of the header. Rows of titles above it are skipped: they have few
- * texts, at most half as many as another of the first rows, or fewer known
- * names. Of adjacent rows with equally many known names it is the last: some
- * tables have names for people above names for programs.
+ * The index of the header. Rows of titles above the header are skipped: they
+ * have few texts, at most half as many as another of the first rows, or fewer
+ * known names. Of adjacent rows with equally many known names, the last one is
+ * the header, because some tables have labels above the column names.
  */
 export function headerIndex(
   rows: readonly (readonly string[])[],
@@ -365,20 +354,21 @@ function problemOfRow(wide: number, delimiter: string): string {
     `that contain ${name} in quotation marks, or name every column.`;
 }
 
-/** The delimiter that the first line of a text names; null if none. */
+/** The delimiter that the first line of a text names; null if it names none. */
 export function namedDelimiter(text: string): string | null {
-  return NAMED.exec(text)?.[1] ?? null;
+  return NAMED_DELIMITER.exec(text)?.[1] ?? null;
 }
 
-/** The possible delimiters, the least likely in a name first. */
+/** The possible delimiters; the first ones are the least likely in a text. */
 const DELIMITERS = ["\t", ";", ",", "|"];
-/** The number of characters searched for a delimiter. */
+/** The number of first characters in which a delimiter is searched. */
 const SAMPLE = 65_536;
 
 /**
- * The delimiter that finds the most known names in a row; else the one that
- * gives all first rows the same number of values, and the largest such number;
- * else the most frequent one of a line whose next line has it, too.
+ * The delimiter with which a row has the most known names. If no row has known
+ * names: the delimiter with which all first rows have the same number of values,
+ * and the most values. If there is no such delimiter: the most frequent one of a
+ * line whose next line contains it, too.
  */
 function delimiterOf(text: string, countNames: CountNames): string {
   const sample = text.slice(0, SAMPLE);
@@ -406,8 +396,8 @@ function delimiterOf(text: string, countNames: CountNames): string {
 }
 
 /**
- * The most frequent delimiter of the first line whose next line has it, too. If
- * several are equally frequent, the one that is less likely in a name.
+ * The most frequent delimiter of the first line whose next line contains it,
+ * too. Of equally frequent ones, the first of `DELIMITERS` is used.
  */
 function mostIn(text: string): string {
   const lines = text.split(/[\r\n]+/, HEADER_ROWS)
@@ -425,12 +415,12 @@ function mostIn(text: string): string {
 }
 
 /**
- * The places where a spreadsheet program may read a formula: at the start of a
- * cell, and after characters that some programs take for the end of a cell.
+ * The positions at which a spreadsheet program may read a formula: the start of
+ * a cell, and after characters that end a cell in some programs.
  */
 const FORMULA = /(^|[;\t\n])( *)(?=[=+\-@'])/g;
 
-/** Escapes a text, so that no part of it is read as a formula. */
+/** Escapes a text so that spreadsheet programs read no formula in it. */
 function withoutFormulas(text: string): string {
   return text.replace(FORMULA, "$1$2'");
 }
@@ -440,12 +430,10 @@ export function withFormulas(text: string): string {
   return text.replace(/(^|[;\t\n])( *)'(?=[=+\-@'])/g, "$1$2");
 }
 
-/**
- * A table as CSV. `escapeFormulae` prevents that a text is read as a formula.
- */
+/** Writes a table as CSV; with `escapeFormulae`, texts are never formulas. */
 export function csvOf(
   rows: readonly (readonly (string | number | null)[])[],
-  // False for a table that came from a file, so that its texts are unchanged.
+  // Tables from files are not escaped, so that their texts stay unchanged.
   { delimiter = ",", escapeFormulae }: {
     delimiter?: string;
     escapeFormulae: boolean;

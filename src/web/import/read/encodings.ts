@@ -1,9 +1,9 @@
 /**
- * Detects the encoding of a table that is not Unicode by its letters: each
- * language has few letters beyond ASCII, and hardly any symbols within words.
+ * Detects the encoding of a table that is not Unicode by its letters. A language
+ * has few letters beyond ASCII, and its words contain almost no symbols.
  */
 
-/** For each language of a code page, its letters beyond ASCII. */
+/** The letters beyond ASCII of each language of a group of code pages. */
 const WESTERN = [
   "äöüßé",
   "åäöéü",
@@ -22,7 +22,7 @@ const CENTRAL = [
   "čćđšž",
   "ăâîşţ",
 ]
-  // Names of German makers have umlauts.
+  // Tables in these languages also contain the umlauts of German brand names.
   .map((letters) => `${letters}äöü`);
 const EASTERN = ["абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ"];
 
@@ -30,11 +30,11 @@ interface CodePage {
   name: string;
   label: string;
   languages: readonly string[];
-  /** The upper half, if browsers do not know the code page. */
+  /** The characters of bytes 128 to 255, if browsers do not know the code page. */
   upper?: string;
 }
 
-/** The code pages; of several that fit equally, the first is proposed. */
+/** The code pages. Of several equally likely ones, the first is proposed. */
 const CODE_PAGES: readonly CodePage[] = [
   {
     name: "windows-1252",
@@ -79,37 +79,37 @@ const CODE_PAGES: readonly CodePage[] = [
   },
 ];
 
-/** A possible encoding of a text, with some words decoded by it. */
+/** A possible encoding of a text. */
 export interface Encoding {
   name: string;
   label: string;
+  /** Some words of the text, decoded with this encoding. */
   words: string;
 }
 
 /** The possible encodings of a text, the likeliest first. */
 export interface Encodings {
   all: readonly Encoding[];
-  /**
-   * How many of the first ones fit about equally; 1 if the first is certain.
-   */
+  /** The number of first encodings that are about equally likely. */
   likely: number;
 }
 
-/** The number of words that are examined, and that are shown. */
-const BYTES_SAMPLED = 1_000;
-const SHOWN = 3;
-/** An encoding is certain if this share of the letters is of one language. */
+/** The number of words that are examined. */
+const WORDS_SAMPLED = 1_000;
+/** The number of words that are shown to the user. */
+const WORDS_SHOWN = 3;
+/** An encoding is certain if this share of the letters belongs to one language. */
 const ENOUGH = 0.9;
-/** An encoding whose share is smaller by this is no rival. */
+/** Encodings whose shares differ by less than this are about equally likely. */
 const MARGIN = 0.1;
 
-/** The text of a file; `encodings`: null if the encoding is certain. */
+/** The text of a file, and the possible encodings if none of them is certain. */
 export interface DecodedText {
   text: string;
   encodings: Encodings | null;
 }
 
-/** Decodes bytes: as Unicode, else as XML declares, else by their letters. */
+/** Decodes bytes as Unicode, as XML declares, or as their letters suggest. */
 export function decodeText(bytes: ArrayBuffer): DecodedText {
   const start = latin1(bytes.slice(0, DECLARED_WITHIN));
   const inUnicode = UTF_16.find(({ begins }) => start.startsWith(begins))
@@ -133,7 +133,7 @@ const UTF_16 = [
 ];
 const DECLARED_WITHIN = 200;
 
-/** The encoding that XML declares; null if none, or if it is unknown. */
+/** The encoding that XML declares; null if XML declares no known encoding. */
 function declaredIn(start: string): string | null {
   const label = /^\s*<\?xml\b[^>]*\bencoding\s*=\s*["']([\w.:-]+)/
     .exec(start)?.[1];
@@ -151,7 +151,7 @@ function encodingNameOf(label: string): string | null {
   }
 }
 
-/** A character for each byte. */
+/** Converts each byte to one character. */
 export function latin1(bytes: ArrayBuffer): string {
   const codes = [...new Uint8Array(bytes)];
   return codes.map((code) => String.fromCharCode(code)).join("");
@@ -162,7 +162,7 @@ function encodingsOf(bytes: ArrayBuffer): Encodings {
   const words = wordBytesIn(bytes);
   const ranked = CODE_PAGES.map(({ name, label, languages }) => {
     const read = words.map((word) => decodeAs(word, name));
-    const shown = read.slice(0, SHOWN).join(" · ");
+    const shown = read.slice(0, WORDS_SHOWN).join(" · ");
     const text = read.join("\n");
     return { name, label, words: shown, text, share: shareOf(text, languages) };
   }).sort((a, b) => b.share - a.share);
@@ -219,7 +219,7 @@ function wordBytesIn(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
     while (index - from < 20 && from > to && isWithin(from - 1)) from--;
     for (to = index + 1; to - index < 20 && isWithin(to);) to++;
     found.set(text.slice(from, to), new Uint8Array(bytes, from, to - from));
-    if (found.size === BYTES_SAMPLED) break;
+    if (found.size === WORDS_SAMPLED) break;
   }
   return [...found.values()];
 }
@@ -236,15 +236,15 @@ function shareOf(text: string, languages: readonly string[]): number {
 
 const LETTER = /\p{L}/u;
 const CYRILLIC = /\p{Script=Cyrillic}/u;
-/** Letters that are words of their own. */
+/** Letters that are words alone. */
 const ALONE = "àåéèóв";
-/** Characters that may be within words. */
+/** Characters that may be inside of words. */
 const WITHIN = "’\u00a0";
 const BEFORE = WITHIN + "„“”‘«»–—•·…µ×";
 const BEHIND = BEFORE + "€£®©™°ªº½¼¾±§´";
 /** Characters that open a sentence, so a capital letter follows. */
 const OPENING = "¿¡";
-/** Exponents of units, as in `m²`; a letter is before them. */
+/** Exponents of units, as in `m²`, which follow a letter. */
 const EXPONENTS = "¹²³";
 const UNITS = /[mtn]/i;
 /** The end of a text that is a metre or a part of it, as before `³` in `cm³`. */
@@ -252,7 +252,7 @@ const METRES = /(?:^|[^\p{L}])[cdk]?m$/u;
 /** French words with `œ`: `cœur`, `vœu`, `œil`, `œdème`. */
 const LIGATURE = /^œ(?:[uit]|cu|d[eè]|no|s[ot])/i;
 
-/** Whether a character beyond ASCII is plausible at its place in a language. */
+/** Whether a character beyond ASCII is plausible at an index, in a language. */
 function isFit(text: string, index: number, letters: string): boolean {
   const [before = "", sign, behind = ""] = [
     text[index - 1],

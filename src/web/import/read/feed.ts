@@ -1,8 +1,8 @@
-/** Product feeds for Google Merchant (RSS or Atom) as tables. */
+/** Reads product feeds for Google Merchant (RSS or Atom) as tables. */
 import { parseXml, type XmlElement } from "./xml.ts";
 import type { Table } from "./csv.ts";
 
-/** Whether an XML document is a feed, by its start. */
+/** Whether the start of an XML document is that of a feed. */
 export function isFeed(text: string): boolean {
   return /<(?:rss|feed)[\s>]/.test(text.slice(0, 2_000)) &&
     text.includes("base.google.com/ns/1.0");
@@ -36,7 +36,7 @@ function cellsOf({ children }: XmlElement): Map<string, string> {
   for (const { name, text, attributes, children: parts } of children) {
     // Elements with children, such as shipping costs, are not sent.
     if (parts.length > 0) continue;
-    // An element of Google's namespace wins over one of the feed's own.
+    // Elements of Google's namespace replace other elements of the same name.
     if (ofGoogle.has(name)) continue;
     const key = name.replace(/^\w+:/, "");
     const value = text.trim() || (attributes.href ?? "");

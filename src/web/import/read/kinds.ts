@@ -5,11 +5,12 @@ import { type DecodedText, decodeText, latin1 } from "./encodings.ts";
 import { isFeed } from "./feed.ts";
 import { isJson } from "../../lib/markup.ts";
 
-/** A file that cannot be opened, and what to do instead. */
+/** A file that cannot be opened. */
 export interface UnusableFile {
   name: string;
-  /** The kind of file, as in "This is …". */
+  /** The kind of file, which completes the sentence "This is …". */
   what: string;
+  /** What the user can do instead, as sentences. */
   remedy: string;
 }
 
@@ -29,24 +30,25 @@ const AS_TEXT = "Send products as XML, JSON or a table (CSV, Excel).";
 const UNPACK = "Unpack it, and drop the file inside.";
 
 /** A kind of file that cannot be opened. */
-interface Other {
+interface UnusableKind {
   /** The possible first characters, in `latin1`. */
   begins: readonly string[];
-  /** A text near its start or end. */
-  holds?: string;
+  /** A text near the start or the end. */
+  contains?: string;
   what: string;
   remedy: string;
 }
 
 /**
- * The start of all archives; workbooks have names of their files near an end.
+ * The start of ZIP archives. A workbook is an archive with known file names near
+ * its start or end.
  */
 const ZIP = ["PK\x03\x04"];
 const WORKBOOK = ["xl/workbook", "opendocument.spreadsheet"];
 
-/** The kinds that cannot be opened; the first that matches counts. */
-const OTHERS: readonly Other[] = [
-  { begins: ZIP, holds: "word/", what: "a Word document", remedy: AS_TEXT },
+/** The kinds that cannot be opened; the first that matches is used. */
+const UNUSABLE_KINDS: readonly UnusableKind[] = [
+  { begins: ZIP, contains: "word/", what: "a Word document", remedy: AS_TEXT },
   { begins: ZIP, what: "a ZIP archive", remedy: UNPACK },
   { begins: ["\x1f\x8b"], what: "a gzip archive", remedy: UNPACK },
   {
@@ -67,7 +69,7 @@ const OTHERS: readonly Other[] = [
     remedy: AS_TEXT,
   },
 ];
-/** The number of bytes examined at the start and at the end. */
+/** The number of bytes that are examined at the start, and at the end. */
 const BYTES_READ = 16_384;
 
 /** The kind of a file, by its content and name. */
@@ -84,9 +86,9 @@ export function fileKindOf(name: string, bytes: ArrayBuffer): FileContentKind {
   if (isZip && WORKBOOK.some((part) => ends.includes(part))) {
     return { name: "workbook" };
   }
-  const other = OTHERS.find(({ begins, holds = "" }) =>
+  const other = UNUSABLE_KINDS.find(({ begins, contains = "" }) =>
     begins.some((text) => lower.startsWith(text.toLowerCase())) &&
-    ends.includes(holds)
+    ends.includes(contains)
   );
   if (other !== undefined) return refused(other.what, other.remedy);
   const decoded = decodeText(bytes);
@@ -101,7 +103,7 @@ export function fileKindOf(name: string, bytes: ArrayBuffer): FileContentKind {
     : refused("text without columns", AS_TEXT);
 }
 
-/** Whether a text has a line with several columns, and another line. */
+/** Whether a text has several lines, one of them with several columns. */
 export function isTable(text: string): boolean {
   return hasColumns(text) && /[\r\n]/.test(text.trim());
 }

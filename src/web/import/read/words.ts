@@ -1,9 +1,7 @@
-/** Translates values of other programs into values of the interface. */
+/** Translates values of other programs to values of the interface. */
 import type { ColumnField } from "../../lib/column_field.ts";
 
-/**
- * The words of other programs for each value; case and spaces do not matter.
- */
+/** The words of other programs for each value, without spaces. */
 const YES = "1 true yes ja oui si sí tak wahr vrai verdadero prawda waar sant";
 const NO =
   "0 false no nein nej non nie nee falsch faux falso fałsz onwaar falskt";
@@ -25,7 +23,7 @@ const WORDS: Readonly<Partial<Record<ColumnField, Record<string, string>>>> = {
   },
 };
 
-/** True for yes, false for no; null: neither. */
+/** True for a word for yes, false for a word for no; null for other texts. */
 export function yesOrNo(text: string): boolean | null {
   const word = wordFor("status", text);
   return word === undefined ? null : word === "active";

@@ -1,4 +1,4 @@
-/** Reads documents of products as trees. */
+/** Reads documents with products as trees. */
 import { type ListField, LISTS } from "../../../catalogue/fields.ts";
 import { unescaped } from "../../../lib/markup.ts";
 import { elementsOf, isJson, markupTokens } from "../../lib/markup.ts";
@@ -11,8 +11,8 @@ export interface XmlElement {
 }
 
 /**
- * The root of a document; null if the root is not closed. Other mistakes are
- * left to the service. `text` is set only on leaf elements.
+ * Parses a document; null if the root is not closed. The service reports other
+ * mistakes. Only leaf elements have a `text`.
  */
 export function parseXml(text: string): XmlElement | null {
   const elements = elementsOf(text);

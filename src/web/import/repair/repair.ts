@@ -1,4 +1,4 @@
-/** The problems of a table, each at its cell, and their remedies. */
+/** Assigns the problems of a table to cells, and proposes corrections. */
 import { SCALAR_RULES, type ScalarField } from "../../../catalogue/fields.ts";
 import type { Detail } from "../../../client/mod.ts";
 import { isMadeDate } from "../../../lib/made_dates.ts";
@@ -26,16 +26,16 @@ import { problemsIn } from "../send/upload.ts";
 import { fieldLabel, problemTitle, remedyOf } from "../../lib/words.ts";
 import { readableName } from "../../lib/texts.ts";
 
-/** A problem at its place in the table. */
+/** A problem with its cell in the table. */
 export interface TableProblem {
   problem: Detail;
   /** The index of the row in the table. */
   row: number;
-  /** The column's index, or a field without a column; null: the whole row. */
+  /** The column's index, or a field without a column; null for the whole row. */
   column: number | ColumnField | null;
   /**
-   * Whether the row is held back until a person confirms it: by the page, or by
-   * the service because its price changes by much.
+   * Whether the row is not stored until the user confirms it. The page or the
+   * service requires this.
    */
   isHeldBack: boolean;
   /** A short text that all problems of this kind in this field share. */
@@ -45,7 +45,7 @@ export interface TableProblem {
   missingFields: readonly ColumnField[];
 }
 
-/** The problem as a sentence: the title alone for a missing value. */
+/** The problem as a sentence; for a missing value, only the title. */
 export function problemSentence({ problem, title }: TableProblem): string {
   return problem.code === "required" ? `${title}.` : problem.message;
 }
@@ -163,7 +163,7 @@ function ownWeightProblem(
     : null;
 }
 
-/** The problem of a cell by the table of fields; null if there is none. */
+/** Why a cell is invalid by the table of fields; null if it is valid. */
 export function cellProblem(
   sheet: MappedTable,
   row: number,
@@ -248,8 +248,8 @@ function remedyToWrite(text: string): Remedy[] {
 }
 
 /**
- * The only number in a text, as a decimal; "" if there is none, if there are
- * several, or if the rest of the text changes its meaning: `-3`, `19,90 CHF`.
+ * The only number in a text, as a decimal. "" if the text has no number or
+ * several, or if the rest changes the meaning, as in `-3` and `19,90 CHF`.
  */
 function numberIn(text: string, { unit }: { unit: boolean }): string {
   const numbers = text.match(/\d(?:[\d.,\s']*[\d'])?/g) ?? [];
@@ -267,12 +267,12 @@ function numberIn(text: string, { unit }: { unit: boolean }): string {
 const PIECES =
   /^(?:pcs?|pieces?|units?|stk?|stck|stück|ks|szt|stuks?|ea|uds?)?\W*$/iu;
 
-/** The address with `https://`; "" if the text is not an address without it. */
+/** Adds `https://` to an address without it; "" for other texts. */
 function withScheme(text: string): string {
   return /^[\w-]+(\.[\w-]+)+\/\S+$/.test(text) ? `https://${text}` : "";
 }
 
-/** Whether a person may confirm that this product is replaced. */
+/** Whether the user may confirm that this product is replaced. */
 export function isConfirmable(
   sheet: MappedTable,
   { problem, row, isHeldBack }: TableProblem,
@@ -291,7 +291,7 @@ export function resemblesStoredSku({ problem }: TableProblem): boolean {
 /** The index of a column in the table, or a field without a column. */
 export type ColumnKey = number | ColumnField;
 
-/** The columns that are sent, then the fields that problems need. */
+/** The columns that are sent, then the missing fields that have problems. */
 export function gridColumns(
   { table, mapping }: MappedTable,
   tableProblems: readonly TableProblem[],

@@ -11,7 +11,7 @@ import {
   showLeftOutRows,
 } from "./upload.ts";
 
-/** Opens them from the file, if it is still open, else from the service. */
+/** Opens the refused products from the open file, or loads them. */
 export async function correctRefused(
   client: Client,
   watched: WatchedUpload,
@@ -37,7 +37,7 @@ export async function refusedFile(
   if (!isJson(text)) {
     return { content: new Blob([text]), ending: "xml" };
   }
-  // JSON has no comments, so it becomes a table.
+  // JSON has no comments for problems, so JSON is converted to a table.
   const sheet = tableOfDocument(name, text);
   return sheet === null
     ? { content: new Blob([text]), ending: "json" }
@@ -51,7 +51,7 @@ function loadRefused(client: Client, watched: WatchedUpload): Promise<string> {
     : client.uploads.refused({ transaction_id: watched.transaction_id });
 }
 
-/** The result of each product. */
+/** The results of the products. */
 function resultsOf(
   client: Client,
   watched: WatchedUpload,

@@ -1,6 +1,6 @@
 /**
- * The upload of a file: opened → checked by a dry run → corrected and checked
- * again → sent as one import.
+ * The upload of a file. The file is opened, checked by a dry run, corrected and
+ * checked again, and then sent as one import.
  */
 import { PAGE_LIMIT } from "../../../lib/request_limits.ts";
 import {
@@ -46,12 +46,12 @@ import {
   upload,
 } from "./upload_state.ts";
 
-/** The length in characters up to which a document can be edited. */
+/** The maximum length in characters of a document that can be edited. */
 const EDITABLE_LENGTH = 2 * 1024 * 1024;
-/** The length in characters up to which a document is shown. */
+/** The maximum length in characters of a document that is shown. */
 const SHOWN_LENGTH = 32 * 1024 * 1024;
 const GIVE_UP_MS = 5 * 60_000;
-/** The most problems that are shown; further ones are counted. */
+/** The maximum number of problems that are shown; more problems are counted. */
 const PROBLEMS_SHOWN = 10_000;
 
 /** Whether the document can be edited on the page. */
@@ -66,7 +66,7 @@ export function isShown({ text }: DocumentUpload): boolean {
   return text.length <= SHOWN_LENGTH;
 }
 
-/** Opens a document and checks it; if nobody is signed in, the check waits. */
+/** Opens a document and checks it, if a user is signed in. */
 export async function openDocument(
   client: Client | null,
   file: File,
@@ -105,8 +105,8 @@ function newDocument(fileName: string, size: number): DocumentUpload {
 }
 
 /**
- * Adds the SKUs of the file, which tell them from typed ones; a file without
- * edits needs none.
+ * Adds the SKUs of the file before the first edit, to distinguish them from SKUs
+ * typed later.
  */
 function withSkusInFile(opened: DocumentUpload): DocumentUpload {
   return isEditable(opened)
@@ -114,7 +114,7 @@ function withSkusInFile(opened: DocumentUpload): DocumentUpload {
     : opened;
 }
 
-/** Opens a document that the page made, and checks it. */
+/** Opens a document that the page has made, and checks it. */
 export async function openDocumentText(
   client: Client | null,
   fileName: string,
@@ -185,7 +185,7 @@ async function bytesOf(file: File): Promise<ArrayBuffer | null> {
   }
 }
 
-/** Decodes text; its line ends become `\n`, as XML reads them. */
+/** Decodes text; line ends become `\n`, as in XML. */
 function decodeUtf8(bytes: ArrayBuffer): { text: string; isFaithful: boolean } {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -200,7 +200,7 @@ export function editText(text: string): void {
   changeUpload({ name: "text edited", text });
 }
 
-/** Changes cells of the table, as one step for `undoStep`. */
+/** Changes cells of the table; one call of `undoStep` restores all of them. */
 export function editCells(changes: readonly CellChange[]): void {
   const current = upload.value;
   if (current?.kind !== "table" || changes.length === 0) return;
@@ -273,7 +273,7 @@ export function replaceValues(
   ));
 }
 
-/** The value that all these problems have in common; null if they differ. */
+/** The value of all these problems; null if their values differ. */
 export function commonValue(
   { text }: DocumentUpload,
   found: readonly Detail[],
@@ -290,8 +290,8 @@ export function commonValue(
 }
 
 /**
- * Reads the file again if it has changed on disk; returns whether it has. Edits
- * on the page are then lost.
+ * Reads the file again if it has changed on disk; edits on the page are then
+ * lost. Returns whether the file has changed.
  */
 export async function readAgain(client: Client): Promise<boolean> {
   const current = upload.value;
@@ -303,7 +303,7 @@ export async function readAgain(client: Client): Promise<boolean> {
   return true;
 }
 
-/** Checks the file by a dry run, which can be stored afterwards. */
+/** Checks the file with a dry run, which can be stored later. */
 export async function checkUpload(client: Client): Promise<void> {
   if (upload.value === null) return;
   forgetCheck(client, upload.value);
@@ -316,8 +316,8 @@ export async function checkUpload(client: Client): Promise<void> {
 }
 
 /**
- * Deletes a dry run that will not be stored, because its document counts
- * against the quota. If this fails, the service deletes it after a day.
+ * Deletes a dry run that will not be stored, because its document counts toward
+ * the quota. If the request fails, the service deletes the dry run after a day.
  */
 export function forgetCheck(
   client: Client,
@@ -350,7 +350,7 @@ async function checkOutcome(
   const outcome = withObjections(step, objections);
   const { refusal } = outcome;
   if (refusal.validCount === 0 || current.kind === "document") return outcome;
-  // A second dry run, without refused and held back products, can be stored.
+  // A second dry run, without refused and unconfirmed products, can be stored.
   const isHeld = new Set(refusal.heldBackProducts);
   const absent = results.flatMap(({ result }, i) =>
     result === "refused" || isHeld.has(i + 1) ? [i + 1] : []
@@ -359,7 +359,7 @@ async function checkOutcome(
   return { name: "refused", refusal: { ...refusal, import_id, absent } };
 }
 
-/** The step with the present price of each product with a `price_jump`. */
+/** The step with the stored price of each product with a `price_jump`. */
 function withPresentPrices(
   step: CheckedStep,
   results: readonly ImportResult[],
@@ -382,7 +382,7 @@ function mayObject(current: Upload): boolean {
   return isEditable(current) && (current.stored.size > 0 || current.corrected);
 }
 
-/** The page's own objections, by the results of a dry run of all products. */
+/** The page's objections to the results of a dry run of all products. */
 function pageObjections(
   current: Upload,
   results: readonly ImportResult[],
@@ -409,8 +409,8 @@ async function resultsOf(
 }
 
 /**
- * Runs a dry run of the file without some of its products; returns it when it
- * has finished. Its valid products can be stored.
+ * Runs a dry run of the file without some products. Returns the finished dry
+ * run, whose valid products can be stored.
  */
 async function dryRun(
   client: Client,
@@ -472,7 +472,7 @@ async function dryRunOutcome(
   return { name: "refused", refusal };
 }
 
-/** All problems of an import: its status lists some, and counts the others. */
+/** All problems of an import. The status of an import lists only some of them. */
 async function allProblems(
   client: Client,
   { import_id, problems = [], more = 0 }: Import,
@@ -493,7 +493,7 @@ async function allProblems(
   return { problems: found, more: problems.length + more - found.length };
 }
 
-/** The step with the page's own objections added. */
+/** The step with the page's objections added. */
 function withObjections(
   step: CheckedStep,
   objections: readonly Detail[],
@@ -516,9 +516,9 @@ function withObjections(
 }
 
 /**
- * Stores the checked products. Retries have the same Idempotency-Key. Returns
- * the id of the import; null if it may not have begun, or if somebody has
- * changed its products since the check.
+ * Stores the checked products; retries have the same Idempotency-Key. Returns
+ * the id of the import. Returns null if the import may not have begun, or if
+ * products have changed since the check.
  */
 export async function sendUpload(client: Client): Promise<string | null> {
   const refusal = approvedRefusal(upload.value!.step);
@@ -547,7 +547,7 @@ export async function sendUpload(client: Client): Promise<string | null> {
   return isStored ? import_id : null;
 }
 
-/** The refusal after somebody changed products: nothing is stored. */
+/** The step if products have changed since the check; nothing is stored. */
 function changedSinceCheck(error: ApiError, { absent }: Refusal): Step {
   const isAbsent = new Set(absent);
   const last = error.details.at(-1)?.product ?? 0;
@@ -561,7 +561,7 @@ function changedSinceCheck(error: ApiError, { absent }: Refusal): Step {
   return { name: "refused", refusal: { ...NO_REFUSAL, error, problems } };
 }
 
-/** The refusal that the user saw before the upload: what is left out. */
+/** The refusal that the user saw before sending the valid products. */
 function approvedRefusal(step: Step): Refusal {
   if (step.name === "ready") {
     const { counts: { total: validCount }, warnings, import_id } = step;
@@ -592,7 +592,7 @@ function sentImport(
 }
 
 /**
- * The table that this browser sent as an import; null if it no longer has that
+ * The table that this page sent as an import; null if the page no longer has the
  * table.
  */
 function sentTableOf(
@@ -612,8 +612,8 @@ export function sentRow(import_id: string, product: number): string | null {
 }
 
 /**
- * Shows the rows of a table that its import did not store, with their problems;
- * false if this browser did not send the table, or has opened another file.
+ * Shows the rows that an import did not store, with their problems. Returns
+ * false if the page no longer has the table.
  */
 export async function showLeftOutRows(
   client: Client,
@@ -661,7 +661,7 @@ export function warningsIn({ step }: Upload): Warnings | undefined {
     : undefined;
 }
 
-/** Runs a step; the next step aborts it. */
+/** Runs a step, which the next step aborts. */
 async function runStep(
   first: Step,
   work: (current: Upload, signal: AbortSignal) => Promise<Step>,
@@ -690,7 +690,7 @@ function stepAfter(error: unknown, first: Step): Step {
   return { name: "failed", error: failure, refusal };
 }
 
-/** The document to send; a table's without the products of these numbers. */
+/** The document to send; that of a table is without these products. */
 async function documentToSend(
   current: Upload,
   without: readonly number[],

@@ -1,6 +1,7 @@
 /**
- * The file that is being uploaded, and its changes. It is stored outside the
- * views, so that neither a change of view nor a revoked key loses it.
+ * The file that is being uploaded, and its changes. The page stores the file
+ * outside of the views, so that a change of the view or a new sign-in does not
+ * lose it.
  */
 import {
   type ApiError,
@@ -13,7 +14,7 @@ import { Store } from "../../lib/store.ts";
 import type { CellChange, MappedTable } from "../columns/sheet.ts";
 
 export type Step =
-  /** `percent`: null until the service has received the file. */
+  /** The `percent` is null until the service has received the file. */
   | { name: "checking"; percent: number | null }
   /** Some or all products cannot be stored. */
   | { name: "refused"; refusal: Refusal }
@@ -23,12 +24,12 @@ export type Step =
     warnings: Warnings | undefined;
     import_id: string;
   }
-  /** `interruption`: why the last attempt failed, while the next one waits. */
+  /** During a pause, `interruption` is why the last attempt failed. */
   | { name: "sending"; refusal: Refusal; interruption: Error | null }
   | { name: "sent"; sent: Sent }
   /**
    * A request failed. If `refusal` is not null, the file may have been sent
-   * without the products that it holds back.
+   * without the refused products.
    */
   | { name: "failed"; error: Error; refusal: Refusal | null }
   /** The user was signed out during the upload; the file is still open. */
@@ -41,17 +42,18 @@ export interface Refusal {
   problems: readonly Detail[];
   /** The number of problems that are not listed. */
   more: number;
-  /** Of the products without problems: what rules will refuse later. */
+  /** Warnings about products without problems, which rules will refuse later. */
   warnings: Warnings | undefined;
-  /** The number of products that can be stored; then the number left out. */
+  /** The number of products that can be stored. */
   validCount: number;
+  /** The number of products that cannot be stored. */
   leftOutCount: number;
   /**
-   * The numbers of products that the page holds back; the service would accept
-   * them.
+   * The numbers of products that the page does not send without a confirmation,
+   * although the service would accept them.
    */
   heldBackProducts: readonly number[];
-  /** The present prices, by SKU, of products with a detail `price_jump`. */
+  /** The stored prices, by SKU, of products with a detail `price_jump`. */
   presentPrices: ReadonlyMap<string, string>;
   /** The dry run that can be stored; null if none can. */
   import_id: string | null;
@@ -77,7 +79,7 @@ export interface Sent {
   import_id: string;
   /** The rows that were sent, as indices, in the order of the document. */
   rows: readonly number[];
-  /** Rows that the page held back, with their problems. */
+  /** Rows that the page did not send, with their problems. */
   heldBackRows: readonly LeftOutRow[];
   /** The number of rows to correct. */
   leftOutCount: number;
@@ -94,19 +96,19 @@ interface LeftOutRow {
 interface AnyUpload {
   fileName: string;
   step: Step;
-  /** Whether it has been edited since the last check. */
+  /** Whether the file has been edited since the last check. */
   edited: boolean;
-  /** Whether it has been edited at all, so that no file has this content. */
+  /** Whether the content has been edited, so that it differs from the file. */
   corrected: boolean;
-  /** The SKUs of the file, as opposed to SKUs typed on the page. */
+  /** The SKUs of the file before any edit on the page. */
   skusInFile: ReadonlySet<string>;
   /** For each SKU that this file has stored, the name of its row. */
   stored: ReadonlyMap<string, string>;
-  /** The SKUs of products that a person has confirmed. */
+  /** The SKUs of products that the user has confirmed. */
   confirmed: ReadonlySet<string>;
   /**
-   * The present prices, by SKU, of products whose change of price a person has
-   * confirmed; sent as the expected price.
+   * The stored prices, by SKU, of products whose new price the user has
+   * confirmed. They are sent as expected prices.
    */
   expectedPrices: ReadonlyMap<string, string>;
 }
@@ -187,7 +189,7 @@ export type UploadChange =
     stored: TableUpload["stored"];
   };
 
-/** The upload after a change; a change for another kind has no effect. */
+/** The upload after a change. A change for the other kind has no effect. */
 export function applyChange(current: Upload, change: UploadChange): Upload {
   switch (change.name) {
     case "begun": {
@@ -287,7 +289,7 @@ function applyLeftOutRows(
   };
 }
 
-/** The opened file; null: none. */
+/** The opened file; null if there is none. */
 export const upload = new Store<Upload | null>(null);
 
 /** Changes the opened file, if there is one. */
@@ -297,8 +299,8 @@ export function changeUpload(made: UploadChange): void {
 }
 
 /**
- * The name of the file being sent. It survives a reload, which ends the
- * sending.
+ * The name of the file that is being sent. The name is stored in the tab,
+ * because a reload of the page stops sending the file.
  */
 export const nameOfFileBeingSent = storedInTab("being sent");
 
@@ -316,7 +318,7 @@ export function startStep(): AbortSignal {
   return running.signal;
 }
 
-/** Drops the file and stops its upload. */
+/** Closes the file and stops its upload. */
 export function dropFile(): void {
   startStep();
   upload.set(null);

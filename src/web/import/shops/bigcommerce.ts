@@ -16,7 +16,7 @@ export const BIGCOMMERCE: Shop = {
     "Product Code/SKU": "sku",
     "Product Visible?": "status",
     "Product Condition": "condition",
-    // Called "MSRP" in the shop; 0 means none.
+    // The shop calls this price "MSRP"; 0 means that there is none.
     "Retail Price": "compare_at_price",
     "Sale Price": "sale_price",
     "Current Stock Level": "quantity",
@@ -24,7 +24,7 @@ export const BIGCOMMERCE: Shop = {
   gather,
 };
 
-/** Pauses visible products that cannot be bought. */
+/** Gives visible products that cannot be bought the status of hidden ones. */
 function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   const [visible, sold] = [at("Product Visible?"), at("Allow Purchases?")];
   const { table: products } = yield* withChangedRows(

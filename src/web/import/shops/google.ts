@@ -22,7 +22,7 @@ export const GOOGLE_MERCHANT: Shop = {
     id: "sku",
     google_product_category: "",
     product_weight: "",
-    // It has both dates.
+    // This column contains both dates of the sale.
     sale_price_effective_date: "sale_until",
     ...Object.fromEntries(
       ["color", "size", "material", "pattern", "gender", "age_group"]

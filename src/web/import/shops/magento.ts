@@ -48,7 +48,7 @@ const INHERITED = [
 ];
 const PARENTS = ["configurable", "grouped"];
 
-/** A parent row: its variants are sold, not the parent. */
+/** A parent row. Its variants are products; the parent itself is not for sale. */
 interface Family {
   sku: string;
   cells: Row;
@@ -122,7 +122,7 @@ function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   };
 }
 
-/** Rewrites lists, category paths and the status as other tables have them. */
+/** Converts lists, category paths and the status to the form of other tables. */
 function tidy(cells: string[], at: (name: string) => number): void {
   const change = (name: string, to: (text: string) => string) => {
     if (at(name) >= 0) cells[at(name)] = to(cells[at(name)]);

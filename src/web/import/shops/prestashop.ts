@@ -1,4 +1,4 @@
-/** Exports of PrestaShop, and files in the form of its import. */
+/** Exports of PrestaShop, and files for the import of PrestaShop. */
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
 import { type GatheredTable, withAttributes } from "./rows.ts";
@@ -56,7 +56,7 @@ export const PRESTASHOP_IMPORT: Shop = {
   gather,
 };
 
-/** Makes columns of features such as `Colour:Blue:1,Material:Wool:2`. */
+/** Converts features such as `Colour:Blue:1,Material:Wool:2` to columns. */
 function* gather(table: Table): SlicedWork<GatheredTable> {
   const features = table.header
     .findIndex((name) => /^feature ?\(/i.test(name));

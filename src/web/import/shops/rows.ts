@@ -1,8 +1,8 @@
-/** Rows of an export by the names of its columns. */
+/** Reads and changes the rows of an export by the names of its columns. */
 import type { Table } from "../read/csv.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 
-/** A changed table, and a note about the changes, as sentences. */
+/** A changed table, with a note about the changes. */
 export interface GatheredTable {
   table: Table;
   note: string;
@@ -18,10 +18,10 @@ export interface NumberedRow {
   number: number;
 }
 
-/** Finds a column by its English name; -1: none. */
+/** Returns the index of the column with an English name; -1 if there is none. */
 export type ColumnFinder = (name: string) => number;
 
-/** The number of rows read or changed between two pauses. */
+/** The number of rows that are read or changed between two pauses. */
 const STEP = 250;
 
 /** Calls `visit` for each row. */
@@ -35,7 +35,7 @@ export function* eachRow(
   }
 }
 
-/** The table with changed rows, and the number of rows that changed. */
+/** Changes the rows of a table; returns the table and the number of changed rows. */
 export function* withChangedRows(
   table: Table,
   change: (cells: Row) => Row,
@@ -50,7 +50,7 @@ export function* withChangedRows(
   return { table: changed === 0 ? table : { ...table, rows }, changed };
 }
 
-/** A table with these rows, each with its number. */
+/** The table with these rows and their numbers instead of its own. */
 export function withRows(table: Table, rows: readonly NumberedRow[]): Table {
   return {
     ...table,
@@ -59,7 +59,7 @@ export function withRows(table: Table, rows: readonly NumberedRow[]): Table {
   };
 }
 
-/** The table with further columns; `cellsOf` gives the cells of a row. */
+/** Adds columns to a table; `cellsOf` returns the new cells of a row. */
 export function* withColumns(
   table: Table,
   names: readonly string[],
@@ -72,10 +72,10 @@ export function* withColumns(
   return { ...table, header: [...table.header, ...names], rows };
 }
 
-/** The most attributes that become columns; others stay in their cell. */
+/** The maximum number of attributes that become columns. */
 const COLUMNS = 50;
 
-/** The table with a column for each attribute that `attributesOf` lists. */
+/** Adds a column for each attribute that `attributesOf` returns. */
 export function* withAttributes(
   table: Table,
   attributesOf: (row: number) => readonly (readonly [string, string])[],
@@ -95,7 +95,7 @@ export function* withAttributes(
   );
 }
 
-/** The pairs in `a=1,b=2`; a value may hold a comma. */
+/** Parses the pairs in `a=1,b=2`; a value may contain a comma. */
 export function pairsIn(text: string, equals: string): [string, string][] {
   const pairs: [string, string][] = [];
   for (const part of text.split(",")) {

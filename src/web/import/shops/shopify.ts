@@ -16,7 +16,7 @@ import {
 } from "./rows.ts";
 import type { Shop } from "./shop.ts";
 
-/** Older exports, which have no status column but "Published". */
+/** Older exports, which have the column "Published" instead of "Status". */
 export const SHOPIFY_BEFORE_2020: Shop = {
   name: "Shopify",
   has: ["Handle", "Variant SKU", "Variant Price"],
@@ -57,10 +57,10 @@ export const SHOPIFY: Shop = {
 };
 
 const OF_VARIANTS = /^(variant |image |option\d+ value|handle$)/i;
-/** The number of families gathered between two pauses. */
+/** The number of products with variants that are read between two pauses. */
 const STEP = 100;
 
-/** The products of each family, with the values of the family's first row. */
+/** Makes a row for each variant, with missing values from the first row. */
 export function* gatherFamilies(
   table: Table,
   at: ColumnFinder,
@@ -81,7 +81,7 @@ export function* gatherFamilies(
     .filter((column) => !OF_VARIANTS.test(names[column]));
   const families = new Map<string | number, number[]>();
   yield* eachRow(table, (cells, row) => {
-    // A row without a handle is a family of its own.
+    // A row without a handle is a product without variants.
     const key = cells[handle] || row;
     const members = families.get(key);
     if (members === undefined) families.set(key, [row]);
@@ -105,7 +105,7 @@ export function* gatherFamilies(
       const own = cells[variantImage] ?? "";
       if (variantImage >= 0) cells[variantImage] = "";
       if (image >= 0) cells[image] = unique([own, ...pictures]).join(" ");
-      // Negative if more was sold than was in stock.
+      // The stock is negative if the shop has sold more than the stock.
       if (cells[stock]?.startsWith("-")) cells[stock] = "0";
       const chosen = options.map((column) => cells[column]).filter(Boolean);
       if (isFamily && chosen.length > 0 && cells[title] !== "") {

@@ -12,7 +12,7 @@ import { SQUARE } from "./square.ts";
 import { WIX } from "./wix.ts";
 import { WOOCOMMERCE } from "./woocommerce.ts";
 
-/** The known shops. The first whose columns a table has is its shop. */
+/** The known shops. The first shop whose columns a table has is used. */
 const SHOPS: readonly Shop[] = [
   SHOPIFY,
   SHOPIFY_BEFORE_2020,
@@ -30,7 +30,7 @@ const SHOPS: readonly Shop[] = [
   GOOGLE_MERCHANT,
 ];
 
-/** The shop whose export has these columns; undefined if unknown. */
+/** The shop whose export has these columns; undefined if no shop is known. */
 export function shopOf(header: readonly string[]): Shop | undefined {
   return SHOPS.find((shop) => {
     const known = inEnglish(header, shop);
@@ -38,7 +38,7 @@ export function shopOf(header: readonly string[]): Shop | undefined {
   });
 }
 
-/** The English names of the columns, as the shop's first release has them. */
+/** The English names of the columns in the form that `Shop` describes. */
 export function namesIn(header: readonly string[]): readonly string[] {
   return inEnglish(header, shopOf(header));
 }

@@ -22,7 +22,7 @@ export const SQUARE: Shop = {
     "Item Name": "title",
     "Current Quantity": "quantity",
     "Reporting Category": "",
-    // "N" for products that are for sale.
+    // The value is "N" for products that are for sale.
     Archived: "",
   },
   gather,
@@ -31,7 +31,7 @@ export const SQUARE: Shop = {
 /** Square's name for the only variation of an item. */
 const ONLY = "Regular";
 
-/** Adds the variation to the title, and a column for the status. */
+/** Adds the variation to the title, and adds a column for the status. */
 function* gather(table: Table, at: ColumnFinder): SlicedWork<GatheredTable> {
   const [title, variation, archived, sellable] = [
     at("Item Name"),

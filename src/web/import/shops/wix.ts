@@ -1,6 +1,4 @@
-/**
- * Exports of Wix: the row of a product, then the rows of its variants.
- */
+/** Exports of Wix, in which the rows of variants follow the row of a product. */
 import { joinSentences, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import { yesOrNo } from "../read/words.ts";
@@ -54,12 +52,10 @@ export const WIX: Shop = {
   gather,
 };
 
-/** The address of images, which an export names by their files. */
+/** The address of images; an export contains only the names of their files. */
 const IMAGES = "https://static.wixstatic.com/media/";
 
-/**
- * Gives each variant the values that only the row of its product has.
- */
+/** Copies missing values of each variant from the row of its product. */
 function* gather(
   table: Table,
   at: ColumnFinder,
@@ -132,19 +128,19 @@ function* gather(
   };
 }
 
-/** The price of a variant; its surcharge may be negative. */
+/** The price of a variant: the price plus a surcharge, which may be negative. */
 function sumOf(price: string, surcharge: string | undefined): string {
   if (price === "" || !surcharge) return price;
   const sum = numberOf(price) + numberOf(surcharge);
   return Number.isNaN(sum) ? `${price} + ${surcharge}` : sum.toFixed(2);
 }
 
-/** A spreadsheet program may have written a decimal comma. */
+/** Parses a number, in which a spreadsheet program may use a decimal comma. */
 function numberOf(text: string): number {
   return Number(text.replace(",", "."));
 }
 
-/** Makes `Navy` of `#000080:Navy`. */
+/** Converts `#000080:Navy` to `Navy`. */
 function withoutColour(choice: string): string {
   return choice.startsWith("#")
     ? choice.slice(choice.indexOf(":") + 1)

@@ -1,4 +1,4 @@
-/** Exports of WooCommerce, in which variations name their parent. */
+/** Exports of WooCommerce, in which a variation contains its parent's SKU. */
 import { joinSentences, plural } from "../../lib/format.ts";
 import type { SlicedWork } from "../../lib/slices.ts";
 import type { Table } from "../read/csv.ts";
@@ -56,9 +56,9 @@ export const WOOCOMMERCE: Shop = {
 };
 
 /**
- * The English names of WooCommerce's columns, by their positions: WooCommerce
- * translates the names, but writes the columns always in this order. Three
- * measures with a unit follow the weight.
+ * The English names of WooCommerce's columns by their positions. WooCommerce
+ * translates the names, but always writes the columns in the same order. The
+ * weight is found by its unit and by the three measures that follow it.
  */
 function namesByPlace(header: readonly string[]): Names {
   const isIn = (units: string, at: number) =>
@@ -147,7 +147,7 @@ function* gather(
         cells[published] = whole[published];
       }
     }
-    // WooCommerce writes a line break as `\n`.
+    // WooCommerce writes a line break as a backslash and an n.
     for (const column of texts) {
       cells[column] = cells[column].replaceAll("\\n", "\n");
     }

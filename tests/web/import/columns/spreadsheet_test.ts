@@ -685,12 +685,14 @@ for (const [text, rows] of MARKS) {
 
 Deno.test("a value that may be one text or several rows is reported with its row, and may be either", () => {
   const text = 'sku;title;qty\nA;"TV;5\nB;Cup;6\nC;TV 24";7\nD;Mug;8\n';
-  assertEquals(tableOf(text).doubts, [2]);
-  const { rows, doubts } = finish(readTable(text, countKnownNames, true));
+  assertEquals(tableOf(text).ambiguousRows, [2]);
+  const { rows, ambiguousRows } = finish(
+    readTable(text, countKnownNames, true),
+  );
   assertEquals(rows, [["A", "TV;5\nB;Cup;6\nC;TV 24", "7"], ["D", "Mug", "8"]]);
-  assertEquals(doubts, [2]);
+  assertEquals(ambiguousRows, [2]);
   const stray = tableOf('sku;title\nA;19" TV\nB;"Mug\n');
-  assertEquals(stray.doubts, []);
+  assertEquals(stray.ambiguousRows, []);
   assertStringIncludes(stray.note, "part of its value: row 3.");
 });
 
@@ -715,23 +717,23 @@ Deno.test("a line break outside quotation marks may belong to a text or end a ro
     ] as const
   ) {
     const read = tableOf(header + lines);
-    const { rows, numbers, doubts } = finish(
+    const { rows, numbers, ambiguousRows } = finish(
       readTable(header + lines, countKnownNames, true),
     );
     const mug = rows.findIndex(([sku]) => sku === "A");
     assertStringIncludes(rows[mug].join("|"), text);
     assertEquals(rows.map(([sku]) => sku).sort(), ["A", "B"]);
     assertEquals(rows[mug].length, 5);
-    assertEquals(doubts, [numbers[mug]]);
-    assertEquals(read.doubts, doubts);
+    assertEquals(ambiguousRows, [numbers[mug]]);
+    assertEquals(read.ambiguousRows, ambiguousRows);
     assertEquals(read.rows.length, lines.match(/.+/g)?.length);
   }
   const quoted = 'C;"Jar;;6;4\nD;Can;;6;4\nE;Pot";;6;4\n';
   const both = `${header}A;Mug;Blue\nand big;5;3\n${quoted}`;
-  assertEquals(tableOf(both).doubts, [2, 4], "in the order of the rows");
+  assertEquals(tableOf(both).ambiguousRows, [2, 4], "in the order of the rows");
   // A program that omits empty values at the end of a row.
   const short = `${header}A;Mug;Blue\nB;Cup;6\nC;Jar\nD;Plate;Red;7;1\n`;
-  assertEquals(tableOf(short).doubts, []);
+  assertEquals(tableOf(short).ambiguousRows, []);
   assertEquals(finish(readTable(short, countKnownNames, true)).rows.length, 4);
 });
 

@@ -1,15 +1,15 @@
 /**
- * The unpacked size that a ZIP archive declares. The reader of workbooks
- * unpacks no more of a file than the archive declares.
+ * Reads the unpacked size that a ZIP archive declares. The library for workbooks
+ * unpacks no more bytes of a file than the archive declares.
  */
 
-/** The signatures of a file's entry in the directory, and of its end. */
+/** The signatures of an entry of the directory, and of the directory's end. */
 const ENTRY = 0x02014b50;
 const END = 0x06054b50;
 const END_BYTES = 22;
 const LONGEST_COMMENT = 0xffff;
 
-/** The least compressed size: an empty file has two bytes. */
+/** The compressed size of an empty file. */
 const EMPTY = 2;
 
 /**
@@ -35,7 +35,7 @@ export function unpackedSize(archive: ArrayBuffer): number | null {
   return size;
 }
 
-/** The offset of the directory's end record; null if this is no archive. */
+/** The offset of the directory's end record; null if there is none. */
 function endOf(view: DataView): number | null {
   const last = view.byteLength - END_BYTES;
   for (let at = last; at >= 0 && at >= last - LONGEST_COMMENT; at--) {

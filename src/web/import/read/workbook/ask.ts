@@ -3,17 +3,17 @@ import { afterMs } from "../../../lib/browser.ts";
 import type { SheetTable, Wanted } from "./book.ts";
 import type { WorkerRequest, WorkerResponse } from "./messages.ts";
 
-/** The time limit, longer than a sheet of 100,000 rows takes. */
+/** The time limit. A sheet of 100,000 rows takes less time. */
 const LIMIT_MS = 60_000;
 
 /** The response if the worker crashes or does not respond. */
 const FAILED: WorkerResponse = {
   name: "unreadable",
   message:
-    "Reading it takes too long. Save the sheet with the products as a separate file, or as CSV.",
+    "Reading the workbook takes too long. Save the sheet with the products as a separate file, or as CSV.",
 };
 
-/** Reads a sheet; or returns, as sentences, why it cannot be read. */
+/** Reads a sheet, or returns why the sheet cannot be read. */
 export async function readBook(
   file: Blob,
   wanted: Wanted,
@@ -55,12 +55,13 @@ async function askWorker(
   }
 }
 
-/** The URL of the worker's script, which `index.html` names. */
+/** The URL of the worker's script, which `index.html` contains. */
 const address = globalThis.document
   ?.querySelector<HTMLMetaElement>('meta[name="workbook"]')?.content ?? "";
 
 /**
- * A Trusted Types policy: the page's CSP starts workers from such URLs only.
+ * The Trusted Types policy of the worker's URL. The page's CSP allows workers
+ * only from URLs of such a policy.
  */
 const policy = (globalThis as {
   trustedTypes?: {

@@ -1,4 +1,4 @@
-/** Reads tables from workbooks, and writes them. */
+/** Reads tables from workbooks, and writes tables as workbooks. */
 import type { CellObject, Range, WorkBook, WorkSheet } from "@e965/xlsx";
 import {
   type CountNames,
@@ -23,9 +23,9 @@ export interface SheetTable {
   /** The numbers of hidden rows, and the indices of hidden columns. */
   hiddenRows: readonly number[];
   hiddenColumns: readonly number[];
-  /** What was left out, as sentences. */
+  /** Sentences about texts that were left out. */
   note: string;
-  /** The number of cells whose formula has no value; they are read as empty. */
+  /** The number of cells with formula errors, which are read as empty. */
   errors: number;
 }
 
@@ -34,15 +34,15 @@ export class UnreadableError extends Error {
   override name = "UnreadableError";
 }
 
-/** The most unpacked bytes of a workbook. */
+/** The limit of a workbook in unpacked bytes. */
 const UNPACKED_UP_TO = 256 * 1024 * 1024;
-/** The most rows of a sheet. */
+/** The limit of a sheet in rows. */
 const ROWS = 100_000;
 const SPLIT = "Split it into several files, or save the sheet as CSV.";
 
 /** The choice of a sheet and of its rows. */
 export interface Wanted {
-  /** The sheet's name; null: the first visible one with a table. */
+  /** The sheet's name; null for the first visible sheet with a table. */
   sheet: string | null;
   /** Whether hidden rows are read, too. */
   hidden: boolean;
@@ -77,7 +77,7 @@ export function readSheet(
   });
   const found = read.find(({ table }) => table.rows.length > 0) ?? read[0];
   if (found === undefined) {
-    throw new UnreadableError("All its sheets are hidden.");
+    throw new UnreadableError("All sheets of the workbook are hidden.");
   }
   const others = read
     .filter((one) => one !== found && one.table.rows.length > 0)
@@ -90,8 +90,8 @@ export function readSheet(
 }
 
 /**
- * The workbook with these rows written into its sheet, by their numbers. Cells
- * whose text is the same are unchanged.
+ * Writes rows into a sheet of a workbook, by their numbers. Cells whose texts
+ * are the same stay unchanged.
  */
 export function correctedBook(
   bytes: ArrayBuffer,
@@ -114,8 +114,8 @@ export function correctedBook(
 }
 
 /**
- * A workbook with one sheet. The columns `numbers` hold numbers below the
- * header.
+ * Creates a workbook with one sheet. The columns `numbers` contain numbers below
+ * the header.
  */
 export function newBook(
   rows: readonly (readonly string[])[],
@@ -138,21 +138,21 @@ export interface TemplateColumn {
   name: string;
   values: readonly string[];
   /**
-   * Whether its values are numbers. A spreadsheet program takes zeros off other
-   * values made of digits unless their cells are text.
+   * Whether the values are numbers. Cells of other columns are formatted as
+   * text, because spreadsheet programs remove leading zeros of numbers.
    */
   isNumber: boolean;
 }
 
-/** The sheet with the products, and the hidden one with the lists of values. */
+/** The sheet with the products, and the hidden sheet with the lists of values. */
 const PRODUCTS_SHEET = "Products";
 const LISTS_SHEET = "Lists";
-/** The last row of a template in which values can be chosen from lists. */
+/** The last row of a template in which cells offer a list of values. */
 const LAST_ROW = IMPORT_PRODUCTS + 1;
 
 /**
- * A workbook with these columns and no rows. In columns with values, a
- * spreadsheet program offers these and accepts no other.
+ * Creates a workbook with these columns and no rows. In a column with values, a
+ * spreadsheet program offers only these values.
  */
 export function templateBook(columns: readonly TemplateColumn[]): ArrayBuffer {
   const lists = columns.filter(({ values }) => values.length > 0);
@@ -177,7 +177,7 @@ export function templateBook(columns: readonly TemplateColumn[]): ArrayBuffer {
       `${list}$1:${list}$${column.values.length}</formula1></dataValidation>`;
   });
   return withSheetXml(written(book), (xml) => {
-    // The header's cells are text.
+    // The cells of the header are text.
     const [, text] = /<c r="A1" s="(\d+)"/.exec(xml)!;
     const formats = columns.map(({ isNumber }, i) =>
       `<col min="${i + 1}" max="${i + 1}" width="16" ` +
@@ -214,14 +214,14 @@ function withSheetXml(
   return Uint8Array.from(out as ArrayLike<number>).buffer;
 }
 
-/** A number cell. A price has fewer digits than spreadsheet programs keep. */
+/** A cell with a number. Spreadsheet programs keep all digits of a price. */
 function numberOf(text: string): CellObject {
   return { t: "n", v: Number(text) };
 }
 
 /**
- * A text cell. `_x0041_` stands for a character (ECMA-376, part 1, 22.9.2.19),
- * so such a text is escaped.
+ * A cell with a text. In a workbook `_x0041_` represents a character (ECMA-376,
+ * part 1, 22.9.2.19), so such a text is escaped.
  */
 function cellOf(text: string): CellObject | undefined {
   const v = text.replace(/_(?=x[\da-f]{4}_)/gi, "_x005F_");
@@ -240,7 +240,7 @@ function sheetOf(cells: readonly (readonly (CellObject | undefined)[])[]) {
 }
 
 function written(book: WorkBook): ArrayBuffer {
-  // Shared strings, because the reader unescapes other strings twice.
+  // The library unescapes strings twice unless they are shared strings.
   return write(book, {
     type: "array",
     bookType: "xlsx",
@@ -257,7 +257,9 @@ function bookOf(bytes: ArrayBuffer): WorkBook {
     );
   }
   if (size > UNPACKED_UP_TO) {
-    throw new UnreadableError(`It unpacks to more than 256 MiB. ${SPLIT}`);
+    throw new UnreadableError(
+      `The workbook has more than 256 MiB when it is unpacked. ${SPLIT}`,
+    );
   }
   try {
     const book = read(bytes, {
@@ -266,7 +268,7 @@ function bookOf(bytes: ArrayBuffer): WorkBook {
       cellText: false,
       cellFormula: false,
       cellHTML: false,
-      // Needed to find hidden rows and columns.
+      // Without styles, the library does not report hidden rows and columns.
       cellStyles: true,
       sheetRows: ROWS + 1,
     });
@@ -296,8 +298,8 @@ function rowsOf(
 }
 
 /**
- * The table of a sheet. Titles above the header are left out. A cell that spans
- * several rows is repeated in each.
+ * The table of a sheet without the titles above the header. A cell that spans
+ * several rows is repeated in each row.
  */
 function tableOf(
   cells: readonly (readonly (CellObject | undefined)[])[],

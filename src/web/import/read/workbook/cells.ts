@@ -8,7 +8,7 @@ export interface Dates {
   date1904: boolean;
 }
 
-/** The digits of a number that spreadsheet programs keep. */
+/** The number of digits that spreadsheet programs keep of a number. */
 const DIGITS = 15;
 const LARGEST = 10 ** DIGITS;
 
@@ -56,7 +56,7 @@ function textOfNumber(value: number, format: string, dates: Dates): string {
 /** A format of zeros with characters between them, such as `00-000`. */
 const CODE = /^0+(?:(?:\\[-./ ]|"[-./ ]"|-)0+)+$/;
 
-/** The shown text of a number that is a code; null: it is no code. */
+/** The shown text of a number that is a code; null if it is not a code. */
 function shownAsCode(value: number, format: string): string | null {
   return CODE.test(format) && Number.isInteger(value) && value >= 0
     ? SSF.format(format, value)
@@ -74,14 +74,14 @@ function withDecimals(value: number, digits: string): string | null {
   return Number(text) === value ? text : null;
 }
 
-/** The texts of a format, then its placeholders of digits. */
+/** The texts of a format, or its placeholders of digits. */
 const WORDS =
   /"([^"]*)"|\\(.)|\[([^[\]]*)\]|[_*].|([€$£/ -])|([0#?.,%E+]+|General)|./gs;
 const NOTHING = { before: "", digits: "", behind: "" };
 
 /**
- * The texts before and after a number in a format, such as a currency or unit,
- * which only the format has. Nothing if the format has texts between digits.
+ * The texts before and after a number in a format, such as a currency or a unit;
+ * nothing if the format has texts between digits.
  */
 function partsOf(format: string): typeof NOTHING {
   const [first] = format.match(/^(?:"[^"]*"|\\.|[^;"\\])*/s)!;
@@ -104,11 +104,11 @@ function signIn(word: string): string {
 }
 
 /**
- * A number with a decimal point; never with exactly three decimals, which could
- * be read as thousands.
+ * A number with a decimal point. It never has exactly three decimals, because
+ * these could be read as thousands.
  */
 function plain(value: number): string {
-  // Longer numbers are rounded; the exponent shows that.
+  // A longer number is rounded, so it is written with an exponent.
   if (Math.abs(value) >= LARGEST) return value.toExponential().toUpperCase();
   const text = `${Number(value.toPrecision(DIGITS))}`;
   return /\.\d{3}$/.test(text) ? `${text}0` : text;

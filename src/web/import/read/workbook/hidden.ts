@@ -1,18 +1,18 @@
 /**
- * Finds hidden sheets, rows and columns in workbooks of LibreOffice, which the
- * reader of workbooks does not report (OpenDocument 1.3, part 3: 9.1.2 to
+ * Finds hidden sheets, rows and columns in workbooks of LibreOffice, because the
+ * library does not report them (OpenDocument 1.3, part 3: 9.1.2 to
  * 9.1.6, 17.16, 19.628, 19.749).
  */
 import type { WorkBook } from "@e965/xlsx";
 import { CFB } from "./xlsx.ts";
 
-/** The tags that say which sheets, rows and columns are hidden. */
+/** The tags that contain which sheets, rows and columns are hidden. */
 const TAG =
   /<(style:style|style:table-properties|table:table(?:-column|-row)?)((?:[\s/][^<>]*)?)>/g;
 
 /**
- * Marks hidden sheets, columns and rows in a book, as the reader itself does
- * for Excel; at most `rows` rows of each sheet.
+ * Marks hidden sheets, columns and rows in a book as the library does for Excel.
+ * Examines at most `rows` rows of each sheet.
  */
 export function noteHidden(
   book: WorkBook,

@@ -18,7 +18,7 @@ export type WorkerRequest =
   }
   | { name: "template"; columns: readonly TemplateColumn[] };
 
-/** A response of the worker; `unreadable`: the reason, as sentences. */
+/** A response of the worker. */
 export type WorkerResponse =
   | { name: "sheet"; sheet: SheetTable }
   | { name: "book"; bytes: ArrayBuffer }
