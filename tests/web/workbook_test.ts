@@ -386,7 +386,7 @@ pageTest(
     const good = book({ A: [HEADER, ["A", "Becher", 5, 3]] });
     await signIn();
     await choose(page, declaring(good, 2 ** 30), "bomb.xlsx");
-    await page.getByText("It unpacks to more than 256 MiB").waitFor();
+    await page.getByText("The workbook has more than 256 MiB").waitFor();
     // No more than the declared size is unpacked, so this file counts as damaged.
     await choose(page, declaring(good, 1), "liar.xlsx");
     await page.getByText("liar.xlsx is a workbook that cannot be read")
@@ -404,7 +404,8 @@ pageTest(
     // The limit begins a moment after the file is chosen.
     await until(async () => {
       await page.clock.fastForward(60_000);
-      return await page.getByText("Reading it takes too long").isVisible();
+      return await page.getByText("Reading the workbook takes too long")
+        .isVisible();
     }, "the end of a slow workbook");
     assertEquals(tab.faults, []);
   },
