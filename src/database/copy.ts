@@ -80,7 +80,7 @@ export async function copyDatabase(
 }
 
 /**
- * Reads both databases completely and reports what each table holds. Throws an
+ * Reads both databases completely and reports what each table contains. Throws an
  * error that names all tables that differ.
  */
 export async function compareDatabases(

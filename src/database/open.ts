@@ -24,7 +24,7 @@ export function databaseFile(dataDir: string): string {
 /** Creates the folder of a database if it is missing. Throws a `DbError`. */
 export function makeDataFolder(folder: string): void {
   try {
-    // The database holds webhook secrets, so only its owner may read it.
+    // The database contains webhook secrets, so only its owner may read it.
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new DbError("readonly", "the folder cannot be made", error);

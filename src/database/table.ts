@@ -10,7 +10,7 @@ export type EngineSql = Readonly<Record<Engine, string>>;
  * CHECK (n > 0)`.
  * - `text` is ordered by its bytes on both engines: cursors of lists depend on
  *   it.
- * - `id` holds a UUID. PostgreSQL stores it in 16 bytes; a text that is no UUID
+ * - `id` contains a UUID. PostgreSQL stores it in 16 bytes; a text that is no UUID
  *   must not be compared with one (`readId`). SQLite has no type for it, and
  *   bytes would be no faster there than text.
  */

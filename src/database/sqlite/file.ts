@@ -1,11 +1,11 @@
 /** The database file of a folder: its permissions and its identity. */
 
-/** Files that SQLite creates beside the database. */
+/** Files that SQLite creates next to the database. */
 const COMPANIONS = ["", "-wal", "-shm"];
 
 /**
  * Creates the file if it is missing, readable only by its owner, because it
- * holds secrets. SQLite creates its other files with the same permissions.
+ * contains secrets. SQLite creates its other files with the same permissions.
  * Errors are ignored: opening the database reports them.
  */
 export function makePrivate(file: string): void {

@@ -67,7 +67,7 @@ type Keep = (
 export class TemporaryFile implements IncomingImage {
   readonly #path: string;
   readonly #keep: Keep;
-  /** Allocated only while it holds data, so that few buffers exist. */
+  /** Allocated only while it contains data, so that few buffers exist. */
   #buffer: Uint8Array<ArrayBuffer> | null = null;
   #filled = 0;
   #flushed = 0;

@@ -51,7 +51,7 @@ export const nothingPicked = (round: RoundRobin): Picked => ({
 export interface PickOptions {
   now: number;
   history: OriginHistory;
-  /** How long each seller holds its downloads. */
+  /** How long the downloads of each seller take. */
   owners: Owners;
   /** The current downloads. */
   inFlight: readonly DownloadSource[];
