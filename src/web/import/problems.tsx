@@ -226,7 +226,7 @@ function ReplaceForm({ group: { found }, current }: {
       current.kind === "document" && WHOLE_VALUE_CODES.includes(code)
         ? commonValue(current, found)
         : null,
-    // The value at the check, because later edits change it.
+    // The value at the time of the check. Later edits change the text.
     [found[0]],
   );
   if (isDone) {

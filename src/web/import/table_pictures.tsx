@@ -1,4 +1,4 @@
-/** The panel of pictures that are chosen while a file may be open. */
+/** The panel of chosen pictures, with or without an open file. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/mod.ts";
 import { runInSlices } from "../lib/slices.ts";
@@ -52,7 +52,7 @@ function UploadPictures({ client, current }: {
   );
 }
 
-/** The panel with a table: pictures of a row's product are added to the row. */
+/** The panel with a table. If a row has the product, the row gets the pictures. */
 export function TablePictures({ client, sheet, rows, onPlace }: {
   client: Client;
   sheet: MappedTable;

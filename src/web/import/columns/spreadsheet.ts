@@ -199,8 +199,8 @@ function mayBeField(
 }
 
 /**
- * The column of quantities whose values are, in all rows, those of another such
- * column minus the reserved pieces; null if there is none.
+ * The column of quantities that in all rows equals another column of quantities
+ * minus the reserved pieces; null if there is none.
  */
 function unreservedStockColumn(
   { header, rows }: Pick<Table, "header" | "rows">,
@@ -406,7 +406,7 @@ function fieldByValues(
     const mayBeStatus = values.length > 1 || namesStatusOrCondition(name);
     return mayBeStatus && values.every(isFlag) ? "status" : target;
   }
-  // A column with yes and no marks parents and does not contain their SKUs.
+  // A column with the values yes and no marks parents; it contains no SKUs.
   if (target === "parent_sku" && values.length > 0) {
     const isMark = (value: string) =>
       yesOrNo(value) !== null && !/^\d+$/.test(value);

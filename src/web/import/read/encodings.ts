@@ -236,7 +236,7 @@ function shareOf(text: string, languages: readonly string[]): number {
 
 const LETTER = /\p{L}/u;
 const CYRILLIC = /\p{Script=Cyrillic}/u;
-/** Letters that are words alone. */
+/** Letters that are also words, such as `à` in French. */
 const ALONE = "àåéèóв";
 /** Characters that may be inside of words. */
 const WITHIN = "’\u00a0";
