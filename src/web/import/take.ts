@@ -46,7 +46,7 @@ export async function takeDropped(
   if (opened !== undefined) await openAnyFile(client, opened.file);
 }
 
-/** The set to which pictures are added; a new set after the last was used. */
+/** The set that receives pictures: the open set, unless it is already used. */
 function openSet(Pictures: typeof PictureSet): PictureSet {
   const current = openPictures.value;
   return current === null || current.state.value.placed !== null

@@ -45,9 +45,9 @@ interface SkuMatch {
 export class SkuIndex {
   readonly #exact = new Map<string, string[]>();
   readonly #lowerCase = new Map<string, string[]>();
-  /** By spellings with any separators, without accents. */
+  /** The SKUs by their spellings with any separators and without accents. */
   readonly #loose = new Map<string, string[]>();
-  /** By spellings without separators and accents. */
+  /** The SKUs by their spellings without separators and accents. */
   readonly #joined = new Map<string, string[]>();
   /** The earlier matches, by the paths of the pictures. */
   readonly #found = new Map<string, PictureMatch>();

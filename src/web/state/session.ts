@@ -27,7 +27,7 @@ const storedRole = storedInTab("role");
 
 export const session = new Store<Session | SignedOut>(restoredSession());
 
-/** For each kind of account, a request that the other kind may not make. */
+/** A request of each kind of account that the other kind may not make. */
 const PROBES: Readonly<
   Record<AccountKind, (options: ClientOptions) => PromiseLike<unknown>>
 > = {

@@ -70,7 +70,7 @@ const QUESTIONS: readonly QuestionFinder[] = [
   stockQuestion,
 ];
 
-/** The questions about a table that the page saved and a program has changed. */
+/** The questions about a table of the page that another program has changed. */
 const OWN_TABLE_QUESTIONS: readonly QuestionFinder[] = [
   skuQuestion,
   letterQuestion,

@@ -56,14 +56,14 @@ export interface RowProblems {
   /** SKUs that another program may have changed. */
   damaged: readonly string[];
   /**
-   * By column, an example of an ambiguous number such as `1.299` for each
-   * separator.
+   * Examples of ambiguous numbers such as `1.299`, one for each separator in a
+   * column.
    */
   thousands: ReadonlyMap<
     number,
     Readonly<Partial<Record<DecimalSeparator, string>>>
   >;
-  /** By column, the indices of rows with a fraction of a gram. */
+  /** The indices of rows with a fraction of a gram, by the index of the column. */
   partial: ReadonlyMap<number, readonly number[]>;
   /** An example of a weight without a unit, in a column without a unit. */
   bareWeight: string | null;
@@ -77,7 +77,7 @@ export interface RowProblems {
   garbled: string | null;
   /** The indices of rows that may be the sum of other rows. */
   sums: readonly number[];
-  /** The number of rows with an empty quantity, which is then not changed. */
+  /** The number of rows without a quantity; the stored quantity stays the same. */
   unstocked: number;
   /** The number of descriptions in HTML, which are sent as text. */
   html: number;

@@ -71,7 +71,7 @@ export interface ColumnMapping {
   targets: readonly ColumnField[];
   /** The number format of each column; used only for numbers. */
   numberFormats: readonly NumberFormat[];
-  /** For each column, the column with the attribute's name, or -1. */
+  /** The columns with the names of attributes, by value column; else -1. */
   nameColumns: readonly number[];
   /** Values for all rows, for fields without a column. */
   values: Readonly<Partial<Record<ColumnField, string>>>;
@@ -151,7 +151,7 @@ const SINGLE: readonly ColumnField[] = [
   "vat_rate",
 ];
 
-/** For each of these fields, the columns that match, if several have values. */
+/** The matching columns of each of these fields with several such columns. */
 export function columnsOfOneField(
   { header, rows }: Table,
 ): [ColumnField, number[]][] {

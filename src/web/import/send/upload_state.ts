@@ -102,7 +102,7 @@ interface AnyUpload {
   corrected: boolean;
   /** The SKUs of the file before any edit on the page. */
   skusInFile: ReadonlySet<string>;
-  /** For each SKU that this file has stored, the name of its row. */
+  /** The names of the rows that this file has stored, by their SKUs. */
   stored: ReadonlyMap<string, string>;
   /** The SKUs of products that the user has confirmed. */
   confirmed: ReadonlySet<string>;

@@ -65,7 +65,7 @@ function shownAsCode(value: number, format: string): string | null {
 
 /**
  * The text that a format of only zeros shows, such as `100.10`, which may be a
- * code; null if it would lose digits, or if its decimals look like thousands.
+ * code. Null if this text would lose digits or have three decimals.
  */
 function withDecimals(value: number, digits: string): string | null {
   const decimals = /^0\.(0+)$/.exec(digits)?.[1].length ?? 3;
