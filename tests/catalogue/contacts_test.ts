@@ -189,6 +189,11 @@ contract.test("products name contacts, and are read as they were sent", async ()
     textAt(maker, "id"),
     textAt(child(followed.xml, "contacts").children[0], "id"),
   );
+  const after = encodeURIComponent(textAt(followed.xml, "next"));
+  const end = await app.call(`/operator_api/contacts?after=${after}`, {
+    key: "op",
+  });
+  assertEquals(end.xml.children.map(({ name }) => name), ["contacts"]);
   assertEquals(
     textAt(first, "responsible_person/url"),
     "https://other.example/x",

@@ -58,6 +58,7 @@ onBothStorages(
         await receiveFile(place, copy, options);
         const received = await Deno.readFile(copy);
         assert(Buffer.compare(received, bytes) === 0, "the same bytes");
+        assertEquals((await Deno.stat(copy)).mode! & 0o777, 0o600);
         await Deno.writeFile(path, content(MIB), { append: true });
         const error = await assertRejects(
           () => sendFile(place, path, options),

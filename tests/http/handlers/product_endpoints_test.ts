@@ -392,6 +392,8 @@ contract.test("deletions: listed oldest first, in pages, by time and SKU, with e
     );
   assertEquals(await found(""), "B-1 Ä-2 C-3 D-4 B-1");
   assertEquals(await found("limit=1"), "B-1 Ä-2 C-3 D-4 B-1");
+  const whole = `${PRODUCTS}?status=deleted&limit=5`;
+  assertEquals((await readAll(app, whole, "products")).pages, 1);
   assertEquals(
     await found("updated_since=2096-11-20T08:02:00Z"),
     "C-3 D-4 B-1",

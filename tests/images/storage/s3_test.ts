@@ -54,6 +54,17 @@ async function fails(
   assert(!reported.includes(SECRET_KEY), "the secret key is told");
 }
 
+Deno.test("object storage: a request is in progress until its answer has been read", async () => {
+  await using server = new S3Server();
+  const client = new S3Client(settingsOf(server), systemClock);
+  await put(client, SHA256);
+  assertEquals(client.inUse().requests, 0);
+  const answer = await client.send({ method: "GET", file: FILE });
+  assertEquals(client.inUse().requests, 1);
+  assertEquals(await answer!.bytes(BODY.length), BODY);
+  assertEquals(client.inUse().requests, 0);
+});
+
 async function put(
   client: S3Client,
   sha256: string,
