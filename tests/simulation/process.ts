@@ -273,7 +273,8 @@ export class Life implements Server {
       this.#machine.fail(new Error(`${this.name} did not close in time`));
     });
     const begun = kernel.time;
-    const closing = this.#app === null ? Promise.resolve() : this.#app.close();
+    const app = this.#app;
+    const closing = app === null ? Promise.resolve() : app.close();
     await Promise.race([closing, this.#ended.promise]).catch((error) => {
       if (this.#isAlive) throw error;
     });
@@ -286,6 +287,8 @@ export class Life implements Server {
       this.#machine.fail(new Error(`${this.name} drops requests in flight`));
     }
     this.#log("info", "stopped");
+    // The program exits in the middle of its start.
+    if (app === null) return this.end();
     this.#hasClosed = true;
     // Requests that take longer than the stop waits end with the process.
     if (inProgress === 0) this.#lingersUntil = kernel.time + LINGERS_MS;

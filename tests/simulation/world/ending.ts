@@ -27,6 +27,7 @@ import type { SaleClient } from "./sales.ts";
 import { Puller } from "./puller.ts";
 import { checkReviews } from "./reviewer.ts";
 import type { Seller } from "./seller.ts";
+import type { Stage } from "./stage.ts";
 import type { StockClient } from "./stock.ts";
 
 /** The actors that know what should be stored. */
@@ -81,6 +82,8 @@ export class Ending {
   readonly #scene: Scene;
   readonly #witnesses: Witnesses;
   readonly #random: Random;
+  /** When the faults had ended; virtual milliseconds. */
+  #calmSince: number | null = null;
 
   constructor(scene: Scene, witnesses: Witnesses) {
     this.#scene = scene;
@@ -96,6 +99,7 @@ export class Ending {
   /** Waits until nothing more has to happen. */
   async settle(): Promise<void> {
     const { stage: { scheduler }, caller } = this.#scene;
+    this.#calmSince ??= scheduler.time;
     const until = scheduler.time + SETTLED_MS;
     for (let pauseMs = 200;; pauseMs = Math.min(2 * pauseMs, LOOK_MS)) {
       const left = this.#left();
@@ -137,9 +141,48 @@ export class Ending {
     checkImportEnds(this.#scene);
     checkMaintenance(this.#scene);
     checkCounters(this.#scene, this.#witnesses.sellers);
+    await this.#checkQuiet();
     // Reading may also have left something in use.
     await this.#scene.caller.sleep(2_000);
     await this.#checkEmpty();
+  }
+
+  /**
+   * What has settled stays as it is, until every schedule that might repeat
+   * work has passed.
+   */
+  async #checkQuiet(): Promise<void> {
+    const { stage, caller } = this.#scene;
+    const before = settledRows(stage);
+    const asked = stage.imageRequests().length;
+    const told = stage.receipts().length;
+    const ms = this.#calmSince! + SETTLED_MS - stage.scheduler.time;
+    await caller.sleep(Math.max(0, ms));
+    await this.settle();
+    const after = settledRows(stage);
+    const isWaiting = (id: string) => before.get(id) === WAITING;
+    const moved = [...after].filter(([id, row]) =>
+      before.get(id) !== row && !isWaiting(id)
+    );
+    hold(moved.length === 0, "true", "what has settled does not change", {
+      before: moved.map(([id]) => before.get(id)),
+      after: moved,
+    });
+    const again = stage.imageRequests().slice(asked);
+    hold(
+      again.length === 0 || stage.hasLostImages(),
+      "true",
+      "no image is fetched again",
+      again,
+    );
+    const repeated = stage.receipts().slice(told)
+      .filter(({ headers }) => !isWaiting(headers["webhook-id"]));
+    hold(
+      repeated.length === 0,
+      "true",
+      "no delivery that has ended is sent again",
+      repeated,
+    );
   }
 
   /** Otherwise the comparison of all rows would wait a minute again and again. */
@@ -501,3 +544,30 @@ export class Ending {
     }
   }
 }
+
+/** What a row shows that changes by itself at some later time. */
+const WAITING = "waiting";
+
+/**
+ * The rows that have to stay as they are, or to be deleted because they are too
+ * old, by id; deliveries by the ids of their events. Deliveries that are tried
+ * again later and products with planned steps of a sale are `WAITING`.
+ */
+function settledRows(stage: Stage): Map<string, string> {
+  const rows = stage.rows<{ id: string; seen: string }>(SETTLED_ROWS);
+  return new Map(rows.map(({ id, seen }) => [id, seen]));
+}
+
+const SETTLED_ROWS =
+  `SELECT id, json_array('image', state, attempts, due_at, lease_id) AS seen
+     FROM images WHERE state <> 'arriving'
+   UNION ALL SELECT event_id, CASE WHEN due_at IS NULL
+       THEN json_array('delivery', state, attempts) ELSE '${WAITING}' END
+     FROM deliveries
+   UNION ALL SELECT id, json_array('import', state, over_at, parts_stored)
+     FROM imports WHERE state <> 'arriving'
+   UNION ALL SELECT id, json_array('upload', images_pending, images_failed,
+       finished_at) FROM transactions
+   UNION ALL SELECT id, CASE WHEN sale_at IS NULL
+       THEN json_array('product', change_no, updated_at) ELSE '${WAITING}' END
+     FROM products`;
