@@ -544,6 +544,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "",
   },
   {
+    name: "images: a job takes every stored copy for missing",
+    file: "images/verify.ts",
+    from: "new Set(await images.missing(copies.map(imageFile)))",
+    to: "new Set(copies.map(imageFile))",
+  },
+  {
     name: "uploads: the counters are raised twice",
     file: "images/rows/answers.ts",
     from: "    counts[status] += refs;\n",
