@@ -144,6 +144,17 @@ Deno.test("two processes share a folder, and one continues when the other is kil
     other.kill();
   }));
 
+Deno.test("a process that is stopped while it starts ends there", () =>
+  played(async ({ machine, process }) => {
+    machine.stays.set("statement of a read", () => 1_000);
+    const started = process.start().then(() => "started", String);
+    await machine.pause(500);
+    await process.stop();
+    // Rejects if the process uses its database after its end.
+    await Promise.race([machine.pause(5_000), machine.failed]);
+    assertEquals(await started, "Error: process 1 1 has ended");
+  }));
+
 Deno.test("a stalled process answers when it resumes", () =>
   played(async (bench) => {
     await bench.process.start();
