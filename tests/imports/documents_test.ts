@@ -123,6 +123,27 @@ contract.test("a dry run keeps its document for a day; its refused products stay
   assertEquals(await importBytes(app), 0);
 });
 
+contract.test("a document may fill the quota, and no byte more", async () => {
+  const body = products(1_000, "");
+  let quota: number;
+  {
+    await using app = await boot();
+    await imported(app, body, "&dry_run=true&accept=valid");
+    quota = await importBytes(app);
+  }
+  for (const [imageQuota, status] of [[quota, 200], [quota - 1, 422]]) {
+    await using app = await boot({ config: { imageQuota } });
+    const begun = await app.call(
+      `${IMPORTS}?v=1.1&dry_run=true&accept=valid`,
+      {
+        method: "POST",
+        body: `<products xmlns:a="urn:a">\n${body}\n</products>`,
+      },
+    );
+    assertEquals(begun.status, status, begun.text);
+  }
+});
+
 contract.test("beyond the quota the message says what images and documents take", async () => {
   await using app = await boot({ config: { imageQuota: 1_500_000 } });
   await imported(app, products(1_000), "&dry_run=true&accept=valid");

@@ -463,6 +463,23 @@ contract.test("an undo that has begun continues when its records expire", async 
   assertEquals(swept, []);
 });
 
+contract.test("an old import is deleted although another import is in progress", async () => {
+  await using app = await boot({ config: { keepUploadsDays: 1 } });
+  const old = idOf(await post(app, products(2)));
+  await ended(app, old);
+  const open = idOf(await post(app, products(3)));
+  await ended(app, open);
+  const { config, app: { db } } = app;
+  await db.write((tx) =>
+    tx.run("UPDATE imports SET over_at = NULL WHERE id = ?", [open], 1)
+  );
+  const clock = { ...systemClock, now: () => Date.now() + 2 * DAY_MS };
+  const deps = { ...systemDeps("error"), clock };
+  for await (const _ of sweepImports({ config, db, deps })) continue;
+  const left = await db.read((sql) => sql.all("SELECT id FROM imports"));
+  assertEquals(left, [{ id: open }]);
+});
+
 contract.test("only its seller can delete a finished dry run, with its document", async () => {
   await using app = await boot();
   const other = await app.addSeller("other");
