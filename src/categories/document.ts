@@ -1,6 +1,6 @@
 /**
  * Reads the list of categories that an operator sends: up to 8 MiB, in steps.
- * All problems of a list are reported at once.
+ * One answer reports up to `DETAIL_LIMIT` problems of a list.
  */
 import {
   readAttributeName,
@@ -135,7 +135,7 @@ const LIMITS = {
 
 /**
  * Reads `<categories>`. Throws 400 if the document is malformed, and 422 with
- * all other problems. Removes each block from `blocks` when it reads the block.
+ * other problems, at most `DETAIL_LIMIT` of them. Removes each block from `blocks` when it reads the block.
  */
 export async function readCategories(
   blocks: Uint8Array[],
@@ -152,8 +152,8 @@ export async function readCategories(
 }
 
 /**
- * Members of a JSON object have no order, so the JSON reader reports XML
- * attributes as elements, too.
+ * In JSON an XML attribute is a member like any other and may follow the child
+ * elements. So the JSON reader reports attributes as elements.
  */
 function attributesAsElements({ content, attributes = {} }: Shape): Shape {
   if (isText(content)) return { content };
@@ -209,7 +209,7 @@ class CategoriesReader {
         this.#rootLine,
         "required",
         "has no category, and a closed list without categories would " +
-          "refuse every product; add categories, or leave closed out.",
+          "refuse every product; add categories, or do not send closed.",
       );
     }
     if (this.#problems.length > 0) {

@@ -90,7 +90,7 @@ const IMAGE_COUNTS = named(
   one("failed", COUNT),
 );
 
-/** Optional: the service did not record the keys of its oldest records. */
+/** Optional: the oldest transactions and imports do not have the API key. */
 const SENDING_KEY = maybe(
   "key",
   named(
@@ -110,12 +110,12 @@ const TRANSACTION_PROGRESS = [
   ),
   one("created_at", TIME),
   one("finished_at", TIME_OR_EMPTY),
-  one("progress", COUNT, "percent of the images that are not pending"),
+  one("progress", COUNT, "how many percent of all images are stored, reused or failed"),
   one("products", PRODUCT_COUNTS),
   one("images", IMAGE_COUNTS),
   maybe("undoes", UUID, "the transaction that this one undid"),
   maybe("undone_by", UUID, "the transaction that undid this one"),
-  maybe("import_id", UUID, "the import to which this part belongs"),
+  maybe("import_id", UUID, "the import to which this transaction belongs"),
   maybe(
     "name",
     STRING,
@@ -331,8 +331,8 @@ const DRY_RUN = named(
       many("sku", STRING, { about: "the first 1,000" }),
       maybe("more", COUNT, "how many more SKUs there are"),
     ),
-    "products whose quantity complete=quantity would set to 0; left out if " +
-      "there are none",
+    "the products that get quantity 0 because of complete=quantity; left " +
+      "out if there are none",
   ),
   maybe("warnings", WARNINGS, ABOUT_WARNINGS),
 );
@@ -422,8 +422,8 @@ const CONTACT_CHANGE: Shape<XmlNode> = {
     deleted_at: { form: { kind: "time" }, about: "only for a deleted contact" },
   },
   content: [
-    // Optional, because the schema has the same type for the contacts in a
-    // seller's own list, which lack these elements.
+    // Optional, because a seller's own list has contacts of the same schema
+    // type, without these elements.
     maybe(
       "id",
       UUID,
@@ -596,9 +596,10 @@ const AUDIT_ENTRY = named(
   one(
     "who",
     STRING,
-    "the name of an operator key; or `environment`, `command line` or `seller`",
+    "the name of an operator key; `environment` for SELLER_OPERATOR_KEY; " +
+      "`command line`; or `seller`",
   ),
-  one("action", STRING, "the command that makes the same change"),
+  one("action", STRING, "the name of the command that makes this change"),
   one(
     "seller",
     STRING,

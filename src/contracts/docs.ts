@@ -1,6 +1,6 @@
 /**
- * Writes the API reference, pages of the handbook in Markdown, from the tables
- * of endpoints and answers.
+ * Writes the API reference from the tables of endpoints and answers. The
+ * reference consists of handbook pages in Markdown.
  */
 import { eventInXml } from "../webhooks/event.ts";
 import type { TriggerMeaning } from "../webhooks/trigger_meanings.ts";

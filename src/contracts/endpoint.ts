@@ -87,7 +87,7 @@ export type Endpoint = EndpointAddress & Documentation;
 interface PathParameter {
   about: string;
   words?: readonly string[];
-  /** What the UUID identifies. */
+  /** For a parameter that is a UUID: what the UUID identifies. */
   idOf?: string;
   /** Whether an empty segment is a value. */
   mayBeEmpty?: boolean;
@@ -117,8 +117,8 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   trigger: { about: "the trigger", words: TRIGGERS },
   trigger_name: { about: "the trigger", words: TRIGGERS },
   id: { about: "a delivery's id", idOf: "delivery" },
-  folder: { about: "the first two digits of the SHA-256" },
-  file: { about: "the SHA-256, a dot and the type" },
+  folder: { about: "the first two digits of the SHA-256 of the image" },
+  file: { about: "the SHA-256 of the image, a dot and the image type" },
   name: {
     about:
       "the name of a mapping or contact; percent-encode special characters",

@@ -83,7 +83,8 @@ function valueOfText(
   const { kind, empty } = form;
   const mayBeNull = (empty || kind === "time") && !isFree(form);
   if (mayBeNull && text.trim() === "") return null;
-  // A text that is not an integer stays a string, so that messages show it.
+  // A text that is not an integer stays a string, so that the message about it
+  // quotes the text.
   if (kind === "integer" && `${Number(text)}` === text) return Number(text);
   return kind === "boolean" ? text === "true" : text;
 }

@@ -25,9 +25,9 @@ export function elementForRoot({ name, shape }: Root): Child {
 }
 
 /**
- * Whether the reader ignores a member. Ignored members are the XML attributes
- * of elements with child elements: only answers have these attributes, and a
- * client may send an answer back. `childrenByMember` marks them with `max: 0`.
+ * Whether the reader ignores a member. It ignores the XML attributes of elements
+ * with child elements. Answers have such attributes, and a client may send an
+ * answer back. `childrenByMember` marks these members with `max: 0`.
  */
 export function isIgnoredMember(child: Child | null): boolean {
   return child?.max === 0;

@@ -9,7 +9,7 @@ import {
   suspiciousPriceQuestion,
 } from "../lib/numbers.ts";
 
-/** A typed change. `add` adds a number, which may be negative. */
+/** A change as the user entered it. `add` adds a number, which may be negative. */
 export type BulkChange =
   | { field: "price"; operation: "set" | "add" | "percent"; text: string }
   | { field: "quantity"; operation: "set" | "add"; text: string }
@@ -60,9 +60,10 @@ export function bulkChangeProblem(change: BulkChange): string | null {
 }
 
 /**
- * The effects on these products. A product without the value to change is left
- * out. A calculated value is sent with the value it was calculated from. The
- * service refuses the change if the stored value has changed meanwhile.
+ * The effects on these products, without those whose change needs a value that
+ * they do not have. A calculated value is sent with the value that it was
+ * calculated from, so that the service refuses the change if the stored value has
+ * changed meanwhile.
  */
 export function productEffects(
   products: readonly Product[],
@@ -131,8 +132,8 @@ function effectOnProduct(
 }
 
 /**
- * The effect of a change of the sale. The expected price is sent, too, so that
- * the service refuses the sale if somebody else has changed the price.
+ * The effect of a change of the sale. A new sale is sent with the expected price,
+ * so that the service refuses the sale if somebody else has changed the price.
  */
 function effectOfSaleChange(
   { id, sku = "", price, sale }: Product,

@@ -211,7 +211,10 @@ function SearchResult({ client, search }: { client: Client; search: Search }) {
 function ExportMenu({ client, search, selected }: {
   client: Client;
   search: Search;
-  /** The products to save; if empty, all products that the search finds. */
+  /**
+   * The products to save; if empty, the first `IMPORT_PRODUCTS` products that
+   * the search finds.
+   */
   selected: readonly Product[];
 }) {
   const { busy, error, run } = useAction();
@@ -257,7 +260,10 @@ function ExportMenu({ client, search, selected }: {
   );
 }
 
-/** Selects the products of the page, or all products that the search finds. */
+/**
+ * Selects the products of the page, or the products that the search finds, up to
+ * `ATTRIBUTES_LIMIT`.
+ */
 function SelectionBar({ client, search, rows, selection, onSelect }:
   & ListProps
   & { rows: readonly Product[] }) {

@@ -38,7 +38,7 @@ import { discardAllDrafts, hasUnsavedDrafts } from "../products/unsaved.ts";
 import { SignInView } from "./sign_in.tsx";
 import { UploadView } from "../import/start.tsx";
 
-/** The views of each kind of account are loaded when needed. */
+/** Except `UploadView`, the views of a kind of account are loaded when needed. */
 const loadSellerViews = () => import("./seller_views.ts");
 const ContactsView = lazy(async () => (await loadSellerViews()).ContactsView);
 const DeliveriesView = lazy(async () =>
