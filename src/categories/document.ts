@@ -343,7 +343,8 @@ class CategoriesReader {
         `has rules of ${length} characters; ${STORED_RULES_LIMIT} are allowed.`,
       );
     }
-    // A list with problems is refused, so its rules need no memory.
+    // The rules of a list with problems are not stored, because the list is
+    // refused.
     const isValid = this.#problems.length === 0;
     this.#list.categories.push({ name, rules: isValid ? rules : [] });
   }
@@ -403,7 +404,7 @@ class CategoriesReader {
           path,
           line,
           "not_allowed",
-          "is not allowed in a rule about images, which can only be required.",
+          "is not allowed here: a rule about images can only require them.",
         );
         break;
       }

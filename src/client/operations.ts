@@ -1199,9 +1199,9 @@ export interface GetReadinessAnswer {
 
 /** The input of `GET /images/:folder/:file`. */
 export interface GetImageQuery {
-  /** the first two digits of the SHA-256 */
+  /** the first two digits of the SHA-256 of the image */
   folder: string;
-  /** the SHA-256, a dot and the type */
+  /** the SHA-256 of the image, a dot and the image type */
   file: string;
 }
 

@@ -330,7 +330,7 @@ export interface Transaction {
   status: "processing" | "completed" | "completed_with_errors";
   created_at: string;
   finished_at: string | null;
-  /** percent of the images that are not pending */
+  /** how many percent of all images are stored, reused or failed */
   progress: number;
   products: ProductCounts;
   images: ImageCounts;
@@ -338,7 +338,7 @@ export interface Transaction {
   undoes?: string;
   /** the transaction that undid this one */
   undone_by?: string;
-  /** the import to which this part belongs */
+  /** the import to which this transaction belongs */
   import_id?: string;
   /** the name of the upload; for an undo, the name of the undone upload */
   name?: string;
@@ -907,9 +907,9 @@ export interface ReviewedProduct {
 export interface AuditEntry {
   id: string;
   at: string;
-  /** the name of an operator key; or `environment`, `command line` or `seller` */
+  /** the name of an operator key; `environment` for SELLER_OPERATOR_KEY; `command line`; or `seller` */
   who: string;
-  /** the command that makes the same change */
+  /** the name of the command that makes this change */
   action: string;
   /** the seller's name at that time; empty if no seller is concerned */
   seller: string;
@@ -936,7 +936,7 @@ export interface DryRun {
   details?: Detail[];
   /** how many more details there are */
   more?: number;
-  /** products whose quantity complete=quantity would set to 0; left out if there are none */
+  /** the products that get quantity 0 because of complete=quantity; left out if there are none */
   missing?: {
     total: number;
     /** the first 1,000 */

@@ -110,7 +110,11 @@ const TRANSACTION_PROGRESS = [
   ),
   one("created_at", TIME),
   one("finished_at", TIME_OR_EMPTY),
-  one("progress", COUNT, "how many percent of all images are stored, reused or failed"),
+  one(
+    "progress",
+    COUNT,
+    "how many percent of all images are stored, reused or failed",
+  ),
   one("products", PRODUCT_COUNTS),
   one("images", IMAGE_COUNTS),
   maybe("undoes", UUID, "the transaction that this one undid"),
@@ -182,6 +186,7 @@ const WARNINGS = {
 const ABOUT_WARNINGS =
   "violations of rules that are not enforced yet; the products are accepted";
 
+/** An image that is not stored: it is pending, or its download has failed. */
 const UNSETTLED_IMAGE = named(
   "unsettled_image",
   one("url", STRING),

@@ -136,8 +136,8 @@ export function takesIdempotencyKey(
 }
 
 /**
- * The errors of an endpoint: its own, and those that follow from its access,
- * path, parameters and request body.
+ * The errors of an endpoint: the errors that it lists, those of every endpoint,
+ * and those that follow from its method, access, path, parameters and body.
  */
 export function errorsOf(
   endpoint: Endpoint,

@@ -42,7 +42,7 @@ const { after: DECIMALS } = PRICE_DIGITS;
 /** The integer that represents 1. Scaled integers make calculations exact. */
 const SCALED_ONE = 10n ** BigInt(DECIMALS);
 
-/** Why a typed change is invalid, as a sentence; null if it is valid. */
+/** Why the user's change is invalid, as a sentence; null if it is valid. */
 export function bulkChangeProblem(change: BulkChange): string | null {
   const { field, operation, text } = change;
   if (field === "status" || operation === "end") return null;

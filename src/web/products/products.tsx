@@ -468,7 +468,7 @@ const IMAGE_STATES = ["failed", "pending", "stored"] as const;
 
 function SearchForm({ search }: { search: Search }) {
   const [q, setQ] = useState(search.q);
-  // A layout effect runs before the user can type.
+  // A layout effect runs before the user can type, so it overwrites no input.
   useLayoutEffect(() => setQ(search.q), [search.q]);
   return (
     <Form

@@ -572,7 +572,7 @@ function useFileDrop(current: Session | null): void {
   }, [current]);
 }
 
-/** Focuses the content. A link to `#main` would open a view with that name. */
+/** Focuses the content. A link to `#main` would change the route. */
 function skipToContent(event: Event, main: HTMLElement | null): void {
   event.preventDefault();
   main?.focus();
