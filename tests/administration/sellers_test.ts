@@ -291,6 +291,13 @@ contract.test("keys: a key is made, used, listed and revoked", async () => {
     async () => (await keysOf(app, "acme"))[1][2] === minute.toISOString(),
     "the time of the last use",
   );
+  await app.addSeller("other");
+  const sellers = await operate(app, "sellers");
+  assertEquals(
+    child(sellers.xml, "sellers").children
+      .map((one) => [textAt(one, "name"), textAt(one, "last_used_at")]),
+    [["acme", minute.toISOString()], ["other", ""]],
+  );
   assertEquals((await keysOf(app, app.sellerId))[1].slice(0, 2), [
     "ERP",
     key.slice(0, 8),

@@ -2,6 +2,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { changeSeller } from "../../src/administration/sellers.ts";
 import { systemDeps } from "../../src/deps.ts";
+import { readSellerState } from "../../src/sellers/access.ts";
+import { markRemoved } from "../../src/sellers/seller_rows.ts";
 import {
   boot,
   child,
@@ -48,6 +50,18 @@ contract.test("suspended: every request is 403 within a second, until active aga
     child(xml, "refusals").children.map((one) => textAt(one, "route")),
     ["POST /seller_api/bulk_products", "GET /seller_api/webhooks"],
   );
+});
+
+contract.test("a write after the removal of its seller is 401, not 403", async () => {
+  await using app = await boot();
+  const seller = { id: app.sellerId, no: app.sellerNo, name: "acme" };
+  await app.app.db.write((tx) => markRemoved(tx, seller));
+  for (const keyId of [undefined, "any"]) {
+    const { inactiveError } = await app.app.db.read((sql) =>
+      readSellerState(sql, { ...seller, keyId } as never)
+    );
+    assertEquals(inactiveError?.code, "unauthorized");
+  }
 });
 
 contract.test("suspended: a wait ends with 403, a stream without final", async () => {
