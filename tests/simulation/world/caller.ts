@@ -50,6 +50,11 @@ export interface Sent {
   reply: Reply | null;
   /** Whether an earlier attempt may have been executed. */
   repeated: boolean;
+  /**
+   * Whether an earlier attempt was answered 503. Of a request with several
+   * writes, the first writes may be stored.
+   */
+  interrupted: boolean;
 }
 
 /** Why there is no answer. */
@@ -202,6 +207,7 @@ export class Caller {
     repeatable: boolean,
   ): Promise<Sent> {
     let repeated = false;
+    let interrupted = false;
     // The process that refused it for its rate, until it is sent there again.
     let waited = null as SimulatedProcess | null;
     let last = "";
@@ -216,7 +222,7 @@ export class Caller {
       if (typeof reply !== "string" && !isUnsure(reply)) {
         if (reply.status === 401 && key !== keyOf(call)) continue;
         const wait = pauseOf(reply);
-        if (wait === null) return { reply, repeated };
+        if (wait === null) return { reply, repeated, interrupted };
         if (isRate(reply)) {
           const isAgain = call.alone === true && waited === process;
           hold(
@@ -226,7 +232,10 @@ export class Caller {
             reply,
           );
           waited = process;
-        } else waited = null;
+        } else {
+          waited = null;
+          interrupted = true;
+        }
         last = reply.text;
         await this.sleep(wait);
         continue;
@@ -234,7 +243,7 @@ export class Caller {
       waited = null;
       if (reply === "lost") await this.settle();
       repeated = true;
-      if (!repeatable) return { reply: null, repeated };
+      if (!repeatable) return { reply: null, repeated, interrupted };
     }
   }
 

@@ -368,7 +368,7 @@ export class CatalogueClient implements Actor {
   async #conclude(
     random: Random,
     upload: Upload,
-    { reply, repeated }: Sent,
+    { reply, repeated }: Omit<Sent, "interrupted">,
     begun: number,
   ): Promise<void> {
     const { rows, query, completes } = upload;
@@ -682,7 +682,7 @@ export class CatalogueClient implements Actor {
     const { xml } = await this.#get(`${IMPORTS}/${id}`, random);
     if (xml === null) return;
     const failed = Number(textAt(xml, "import/images/failed"));
-    const { reply, repeated } = await this.#send(
+    const { reply, repeated, interrupted } = await this.#send(
       this.#call("POST", `${IMPORTS}/${id}/images/retry`),
       random,
       true,
@@ -691,7 +691,7 @@ export class CatalogueClient implements Actor {
     hold(reply!.status === 200, "true", "a retry is answered", reply!.text);
     const retried = Number(textAt(reply!.xml!, "retried"));
     hold(
-      repeated || retried >= failed,
+      repeated || interrupted || retried >= failed,
       "true",
       "all failed images of an import are tried again",
       { failed, retried },
