@@ -484,8 +484,8 @@ export class Decoder {
       return this.#unknownElement(name, line, field, [list.item]);
     }
     this.#refuseText(this.#values.line, field);
-    this.#values.item++;
-    if (this.#values.item > list.max) {
+    this.#values.itemNo++;
+    if (this.#values.itemNo > list.max) {
       return this.#overLimit(field, list.max, line);
     }
     this.#values.beginItem(line, attributes);
@@ -524,7 +524,7 @@ export class Decoder {
   /** Reports the first entry beyond the limit; ignores the others. */
   #overLimit(field: string, max: number, line: number): void {
     this.#skipping = 1;
-    if (this.#values.item > max + 1) return;
+    if (this.#values.itemNo > max + 1) return;
     this.#problem(
       "too_many",
       `${field} has more entries than the ${max} allowed.`,

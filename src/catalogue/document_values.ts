@@ -54,8 +54,8 @@ export class ValueReader {
   /** The latest field, and its line. */
   field!: FieldElement;
   line = 0;
-  /** The number of entries of the latest field so far. */
-  item = 0;
+  /** The number of the latest entry of the field, from 1; 0 before the first. */
+  itemNo = 0;
   readonly #form: DocumentForm;
   readonly #syntax: DocumentSyntax;
   readonly #report: ReportProblem;
@@ -90,7 +90,7 @@ export class ValueReader {
     this.#attributes = attributes;
     if (field.name === SALE) this.#beginSale();
     if (field.list === null) return;
-    this.item = 0;
+    this.itemNo = 0;
     this.#seen.clear();
     this.row.patch[field.name as ListField] = [];
   }
@@ -146,7 +146,7 @@ export class ValueReader {
     if (expected !== undefined) this.#closeExpected(field, expected);
   }
 
-  /** Reads a difference, which excludes a value. */
+  /** Reads a difference; a field that has one must have no value. */
   #closeDifference(field: ScalarField, change: string, text: string): void {
     const place = `${field}/@${CHANGE}`;
     const refuse = (problem: Problem) =>
@@ -215,7 +215,7 @@ export class ValueReader {
     }
   }
 
-  /** The sale has an unknown element, which is already reported. */
+  /** Records that the sale has an unknown element, which the caller reports. */
   unknownSaleElement(): void {
     this.#hasUnknownElement = true;
     leaveUnread(this.row, SALE);
@@ -360,7 +360,7 @@ export class ValueReader {
   itemPath(): string {
     const { name, list } = this.field;
     if (name === SALE) return `${name}/${this.#saleElement}`;
-    return `${name}/${list!.item}[${this.item}]`;
+    return `${name}/${list!.item}[${this.itemNo}]`;
   }
 
   #itemProblem(problem: Problem, attribute = ""): void {
@@ -370,7 +370,7 @@ export class ValueReader {
   }
 }
 
-/** Reads a trimmed text; `missing` is the problem of an empty one. */
+/** Trims a text and reads it; `missing` is the problem of an empty text. */
 function readRequired<T>(
   text: string,
   read: Reader<T>,

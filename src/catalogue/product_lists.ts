@@ -48,7 +48,7 @@ export interface ProductFilter {
   review: ReviewState | null;
   /** Unix milliseconds. */
   updatedSince: number | null;
-  /** Part of the SKU or the title, in any case. */
+  /** Part of the SKU or the title, ignoring case. */
   text: string | null;
   /** The state of at least one image. */
   images: ShownImage["status"] | null;
@@ -264,7 +264,7 @@ export interface Deletion extends DeletionPlace {
 /**
  * The products that the seller deleted at `since` or later, the oldest deletion
  * first, from up to `SCAN_ROWS` rows after `after`. `text` is part of the SKU,
- * in any case.
+ * ignoring case.
  */
 export async function listDeletions(
   sql: Sql,

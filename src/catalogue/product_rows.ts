@@ -44,7 +44,7 @@ import { firstStep } from "./sale.ts";
 import type { Seller } from "../sellers/seller.ts";
 import { OWNER_NAME } from "../sellers/seller_rows.ts";
 import { addUsage } from "../sellers/usage_rows.ts";
-import { NUMBERS } from "../database/change_numbers.ts";
+import { NUMBERS_PER_TRANSACTION } from "../database/change_numbers.ts";
 import { readId } from "../lib/ids.ts";
 import {
   type Change,
@@ -330,7 +330,7 @@ export async function writeProducts(
 ): Promise<void> {
   if (changes.length === 0) return;
   // A transaction on PostgreSQL has a limited number of change numbers.
-  const share = Math.ceil(changes.length / NUMBERS);
+  const share = Math.ceil(changes.length / NUMBERS_PER_TRANSACTION);
   const created: Created[] = [];
   const updated: Updated[] = [];
   const deleted: Deleted[] = [];

@@ -1,17 +1,19 @@
 /**
- * An upload of up to 250 products, or of attributes of up to 10,000: all or
- * nothing or, with `accept=valid`, the products without a problem.
+ * An upload of up to 250 products, or of attributes of up to 10,000 products. A
+ * problem of one product refuses the upload; with `accept=valid`, it refuses
+ * only that product.
  *
  * 1. Read (`document.ts`): the document becomes a draft with its own problems.
  * 2. Probe (`upload_probe.ts`): a HEAD request to each distinct image URL.
- * 3. Plan (`upload_plan.ts`): the draft and the stored products become what is
- *    written; pure.
+ * 3. Plan (`upload_plan.ts`): a pure function of the draft and the stored
+ *    products decides what is written.
  * 4. Write (`transaction_write.ts`).
  *
- * Every problem of the request is collected and reported at once. The write
- * loads and locks (load.ts) the data that the plan depends on, so that nothing
- * changes between the plan and the write. If nothing is going to be stored (a
- * problem was found, or it is a dry run), a read loads the data.
+ * Every problem of the request is collected and reported at once. Steps 3 and 4
+ * are one write of the database: it loads and locks (load.ts) the data that the
+ * plan depends on, so that no other write changes the data. If nothing is going
+ * to be stored (a problem was found, or it is a dry run), a read loads the data,
+ * and step 4 is left out.
  */
 import {
   type Detail,
@@ -172,7 +174,8 @@ function repeatedOutcome({ made, refused }: FoundKey): UploadOutcome {
 /** A draft with the results of its probes, and the data for the write. */
 interface ProbedDraft extends Draft {
   /**
-   * The bytes of the products as sent; null if none may have to be returned.
+   * The document as it was sent, to return the refused products; null without
+   * `acceptValid`.
    */
   source: SentDocument | null;
   probed: ReadonlyMap<string, ProbedImage>;
@@ -240,7 +243,8 @@ async function readAndProbe(
   { seller, body, form, acceptValid, attributesOnly, complete }: Upload,
 ): Promise<ProbedDraft> {
   const sent = acceptValid ? [...body] : null;
-  // The body budget limits how many documents are read at the same time.
+  // No limit is needed here: the body budget (`http/admission`) limits how many
+  // documents are read at the same time.
   const take = heavySteps(services.heavy, seller);
   const done = sent === null ? freeBuffer : undefined;
   const decode = () =>

@@ -11,7 +11,7 @@ function commandWords(command: Command): string {
   return [command.name, ...values].join(" ");
 }
 
-/** The command with its required arguments and flags. */
+/** The command with its arguments and its required flags. */
 export function synopsis(command: Command): string {
   const required = command.flags.filter((flag) => flag.required)
     .map(({ name, placeholder }) => `--${name} ${placeholder}`);
@@ -35,7 +35,10 @@ function commandHelp(command: Command): string {
     `  ${command.summary}`,
     "",
     "Flags:",
-    ...columns([...flags, ["--help", "show this"], ["--version", "show it"]]),
+    ...columns([...flags, ["--help", "show this"], [
+      "--version",
+      "show the version",
+    ]]),
   ].join("\n");
 }
 
@@ -69,9 +72,7 @@ function commandList(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-/**
- * Formats rows as indented lines, with each column as wide as its widest cell.
- */
+/** Formats rows of two cells as indented lines, and aligns the second cells. */
 function columns(rows: readonly (readonly string[])[]): string[] {
   // bounded: rows of a help text
   const width = Math.max(...rows.map(([first]) => first.length));

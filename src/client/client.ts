@@ -24,25 +24,25 @@ export interface ImportId {
   import_id: string;
 }
 
-/** Methods for uploads that send several requests. */
+/** Methods for an upload; each may send several requests. */
 interface UploadMethods {
   /**
    * Waits until the transaction is final, and returns it with its results.
-   * Throws the errors of every operation, and `LimitError` after
+   * Throws any error that an operation may throw, and `LimitError` after
    * `Limits.followFor`.
    */
   waitFor(upload: UploadId, options?: CallOptions): Promise<Transaction>;
   /**
-   * Yields the transaction, without its results, after each change, the last
-   * time when it is final. Reopens a broken stream; `retryFor` counts from the
-   * last change.
+   * Yields the transaction, without its results, after each change. The last
+   * yielded transaction is final. Reopens a broken stream; `retryFor` counts
+   * from the last change.
    */
   follow(upload: UploadId, options?: CallOptions): AsyncGenerator<Transaction>;
   /** Yields the result of each product, from as many answers as needed. */
   results(upload: UploadId, options?: CallOptions): AsyncGenerator<Result>;
 }
 
-/** Methods for imports that send several requests. */
+/** Methods for an import; each may send several requests. */
 interface ImportMethods {
   /** Waits until the import is final, and returns it with its problems. */
   waitFor(importId: ImportId, options?: CallOptions): Promise<Import>;
@@ -169,7 +169,7 @@ function methodsOf<M>(connection: Connection, table: object): M {
   ) as M;
 }
 
-/** A method for each operation of a table, which returns XML text. */
+/** A method for each operation of a table; each method returns XML text. */
 function xmlMethodsOf<M>(connection: Connection, table: object): M {
   return methods(
     table,
@@ -178,7 +178,10 @@ function xmlMethodsOf<M>(connection: Connection, table: object): M {
   ) as M;
 }
 
-/** A method for each row, with its input, if it takes any, and options. */
+/**
+ * A method for each row. A method takes an input, unless the row is `inputless`,
+ * and options.
+ */
 function methods(
   table: object,
   call: (row: Operation, input: Input, options?: CallOptions) => unknown,

@@ -348,7 +348,7 @@ export interface ListProductsQuery {
   images?: "pending" | "stored" | "failed";
   /** only products with exactly this GTIN */
   gtin?: string;
-  /** only products whose SKU or title contains this, in any case */
+  /** only products whose SKU or title contains this, ignoring case */
   q?: string;
   /** the field to sort by; default: created_at */
   sort?: "created_at" | "sku" | "title" | "price" | "quantity" | "updated_at";
@@ -670,7 +670,7 @@ export interface DeleteMappingAnswer {
 
 /** The input of `GET /seller_api/categories`. */
 export interface ListCategoriesQuery {
-  /** only categories whose name contains this, in any case */
+  /** only categories whose name contains this, ignoring case */
   q?: string;
   /** the <next> of an earlier page, to continue after it */
   after?: string;
@@ -1034,7 +1034,7 @@ export interface PutReasonsAnswer {
 
 /** The input of `GET /operator_api/categories`. */
 export interface ListAllCategoriesQuery {
-  /** only categories whose name contains this, in any case */
+  /** only categories whose name contains this, ignoring case */
   q?: string;
   /** the <next> of an earlier page, to continue after it */
   after?: string;
@@ -1117,7 +1117,7 @@ export interface ListAllRefusalsAnswer {
 
 /** The input of `GET /operator_api/audit`. */
 export interface ListAuditQuery {
-  /** only changes by the operator key of this name, or by `environment`, `command line` or `seller` */
+  /** only changes by the operator key of this name, or by `environment` (SELLER_OPERATOR_KEY), `command line` or `seller` */
   who?: string;
   /** only changes of the seller that had this name at the time of the change */
   seller?: string;

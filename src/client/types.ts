@@ -639,7 +639,7 @@ export interface MappedColumn {
   name: string;
   /** the field, as in an upload; empty: the column is ignored */
   field: string;
-  /** the unit of numbers that the table has without a unit */
+  /** the unit of numbers that have no unit in the table */
   unit?: string;
 }
 

@@ -1,18 +1,21 @@
 /**
  * The numbers that give the changes of the catalogue their order, in the SQL of
- * each engine. A reader that continues after the last number it has seen misses
- * nothing, because no number below the horizon can appear any more.
+ * each engine. The horizon is a number below which no new change can appear. A
+ * reader reads only changes below the horizon, and continues after the last
+ * number it has seen, so it misses no change.
  *
- * SQLite has one writer, which takes the number after the last stored number,
- * so there is no horizon. A number is a time with a thousand numbers per
- * millisecond. The number gives the time of the change, so no row stores the
- * time: storing it would cost a small write one more page. All numbers are
- * greater than `change_counter.n`.
+ * SQLite has one writer, which takes a number greater than all stored numbers,
+ * so all changes are below the horizon. A number is the Unix time of the change
+ * in microseconds, or the last number plus 1 if that is greater. The number
+ * gives the time of the change, so `change_counter` does not store the time of
+ * the last change, which would cost a small write one more page. All numbers
+ * are greater than `change_counter.n`.
  *
- * PostgreSQL has many writers, which must not queue for a row, so the id of its
- * transaction numbers a change. Transactions end in any order, so the horizon
- * is the first transaction in progress: a long transaction delays readers, but
- * no change is lost. `change_counter.n` is a base that is added to each number.
+ * PostgreSQL has many writers, which must not queue for a row, so the number of
+ * a change is calculated from the id of the change's transaction. Transactions
+ * end in any order, so the horizon is the first transaction in progress: a long
+ * transaction delays readers, but no change is lost. `change_counter.n` is a
+ * base that is added to each number.
  *
  * If a numbered row is deleted, another row must get a later number. Otherwise
  * readers would not learn of the deletion, and SQLite could use the last number
@@ -26,12 +29,12 @@
 
 import type { Change, DialectQuery } from "./db.ts";
 
-/** The most numbers, and so changes, of a transaction on PostgreSQL. */
-export const NUMBERS = 256;
+/** How many change numbers belong to each transaction on PostgreSQL. */
+export const NUMBERS_PER_TRANSACTION = 256;
 
-/** The number of the first change of a transaction (id: `xid8`). */
+/** The number of the first change of a transaction; `xid` is SQL for its id. */
 function numberOf(xid: string): string {
-  return `n + ${NUMBERS} * ${xid}::text::bigint`;
+  return `n + ${NUMBERS_PER_TRANSACTION} * ${xid}::text::bigint`;
 }
 
 /**
@@ -87,13 +90,13 @@ export const SQLITE_CHANGES = {
 
 export const POSTGRES_CHANGES = {
   /**
-   * Returns the first number, and a time that is not before that of any earlier
-   * change.
+   * Returns the first number, and as `notBefore` a time: no earlier change has a
+   * later time.
    */
   take: `SELECT ${numberOf("pg_current_xact_id()")} AS number,
        changed_at AS "notBefore" FROM change_counter`,
   raise: `UPDATE change_counter
-     SET n = n + last.change_no + ${NUMBERS} -
+     SET n = n + last.change_no + ${NUMBERS_PER_TRANSACTION} -
            (${numberOf("pg_current_xact_id()")}),
        changed_at = GREATEST(changed_at, last.at)
      FROM (${LAST}) AS last

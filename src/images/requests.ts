@@ -1,7 +1,7 @@
 /**
- * Requests of transactions for images, and their states: rows of `images` (one
- * for each URL of a seller) and of `transaction_images`. `rows/queue.ts` and
- * `rows/outcomes.ts` handle the jobs.
+ * The images that transactions request: rows of `images` (one for each URL of a
+ * seller) and of `transaction_images`. A row of `images` is also the job that
+ * downloads the image; `rows/queue.ts` and `rows/outcomes.ts` handle the jobs.
  */
 import { addImagesOfParts } from "./import_images.ts";
 import { originsOf } from "../lib/url.ts";
@@ -19,7 +19,7 @@ import type { Seller } from "../sellers/seller.ts";
 export interface RequestedImage {
   ordinal: number;
   url: string;
-  /** How many references of the transaction have this URL. */
+  /** How often products of the transaction list this URL. */
   refs: number;
   /** The version that the HEAD request saw; null if unknown. */
   validator: string | null;
@@ -39,7 +39,8 @@ export interface LockedImage {
 }
 
 /** The columns of a `LockedImage`. */
-export const LOCK_IMAGES = "id, state, lease_id, attempts, after_attempt";
+export const LOCKED_IMAGE_COLUMNS =
+  "id, state, lease_id, attempts, after_attempt";
 
 interface LockedCopy extends LockedImage {
   url_key: string;
@@ -58,7 +59,7 @@ interface LockedOrCreatedImage extends LockedCopy {
  */
 export type LockedImages = ReadonlyMap<string, LockedOrCreatedImage>;
 
-/** The images of a transaction, in counts of references. */
+/** The images of a transaction; `pending` and `reused` are sums of `refs`. */
 export interface ImagePlan {
   pending: number;
   reused: number;
@@ -88,7 +89,8 @@ export async function lockOrCreateImages(
   }));
   images.sort((a, b) => a.key < b.key ? -1 : 1);
   const at = tx.now();
-  // Both statements are sent before the caller's next one.
+  // Both statements are sent at once, so that the caller's next statement, which
+  // may lock products, runs after them.
   const [, rows] = await Promise.all([
     tx.runMany(
       LOCK_OR_CREATE,
@@ -103,7 +105,7 @@ export async function lockOrCreateImages(
       ]),
       1,
     ),
-    lockOrCreateRows(tx, sellerNo, "url_key", images.map(({ key }) => key)),
+    readLockedRows(tx, sellerNo, "url_key", images.map(({ key }) => key)),
   ]);
   const byKey = new Map(rows.map((row) => [row.url_key, row]));
   return new Map(images.map(({ id, key, url }) => {
@@ -112,7 +114,7 @@ export async function lockOrCreateImages(
   }));
 }
 
-/** Inserts the row of a URL, whose job is due at once, or locks it. */
+/** Locks the row of a URL, or inserts it with a job that is due at once. */
 const LOCK_OR_CREATE = insertInto(
   "images",
   [
@@ -123,7 +125,8 @@ const LOCK_OR_CREATE = insertInto(
   "(?, ?, ?, ?, ?, 'pending', 0, 0, ?, ?)",
 );
 
-async function lockOrCreateRows(
+/** Reads rows that this write has locked. */
+async function readLockedRows(
   tx: Tx,
   sellerNo: number,
   column: "id" | "url_key",
@@ -132,7 +135,7 @@ async function lockOrCreateRows(
   const lists = await Promise.all(
     splitIntoLists(values).map((list) =>
       tx.all<LockedCopy>(
-        `SELECT ${LOCK_IMAGES}, url_key, sha256, validator FROM images
+        `SELECT ${LOCKED_IMAGE_COLUMNS}, url_key, sha256, validator FROM images
          WHERE seller_no = ? AND ${column} IN (${placeholders(list.length)})`,
         [sellerNo, ...list],
       )
@@ -225,14 +228,15 @@ function attemptsBefore({ attempts, lease_id }: LockedImage): number {
   return lease_id === null ? attempts : attempts + 1;
 }
 
-export function isSettled({ state }: LockedImage): boolean {
+/** Whether the job of the image has ended. */
+export function isFinished({ state }: LockedImage): boolean {
   return state !== "pending";
 }
 
 /**
  * Queues images, whose rows are locked. A finished job starts again. A pending
- * job is due at once, and its retry schedule starts again, because its host has
- * just answered the new request.
+ * job is due at once, and its retry schedule starts again, because the host has
+ * just answered the HEAD request of an upload.
  */
 export async function enqueue(
   tx: Tx,
@@ -244,11 +248,11 @@ export async function enqueue(
     `UPDATE images SET state = 'pending', crashes = 0, code = NULL,
        message = NULL, after_attempt = attempts, due_at = ?
      WHERE seller_no = ? AND id = ?`,
-    images.filter(isSettled).map(({ id }) => [at, sellerNo, id]),
+    images.filter(isFinished).map(({ id }) => [at, sellerNo, id]),
     1,
   );
   const retried = images.filter((image) =>
-    !isSettled(image) && attemptsBefore(image) > image.after_attempt
+    !isFinished(image) && attemptsBefore(image) > image.after_attempt
   );
   await tx.runMany(
     `UPDATE images SET after_attempt = ?,
@@ -261,7 +265,7 @@ export async function enqueue(
 
 /**
  * Retries the failed images of a transaction, which is then unfinished again.
- * Returns the number of references to these images; 0 if none has failed.
+ * Returns the sum of their `refs`; 0 if none has failed.
  */
 export async function retryImages(
   tx: Tx,
@@ -283,7 +287,7 @@ export async function retryImages(
     1,
   );
   const ids = failed.map(({ id }) => id);
-  const rows = await lockOrCreateRows(tx, seller.no, "id", ids);
+  const rows = await readLockedRows(tx, seller.no, "id", ids);
   const locked = new Map(rows.map((row) => [row.id, row]));
   await enqueue(tx, seller.no, [...locked.values()], at);
   await tx.runMany(

@@ -228,15 +228,15 @@ const DUE_SELLERS = ofWaitingSellers(
 /** Active sellers with due imports, the longest due first. */
 export function dueSellers(
   sql: Sql,
-  horizon: number,
+  now: number,
   limit: number,
 ): Promise<DueSeller[]> {
-  return sql.all<DueSeller>(DUE_SELLERS, [0, horizon, limit]);
+  return sql.all<DueSeller>(DUE_SELLERS, [0, now, limit]);
 }
 
 /**
- * Claims the import of a seller that has been due longest; null if there is
- * none.
+ * Claims the import that has been due longest among those of a seller; null if
+ * none is due.
  */
 export async function claimImport(
   tx: Tx,
@@ -259,7 +259,7 @@ export async function claimImport(
   return rows.length === 0 ? null : { sellerNo, id: rows[0].id, lease };
 }
 
-/** Ends leases; `failed` adds one to the failures in a row. */
+/** Ends a lease; `failed` adds one to the consecutive failures of the import. */
 export async function releaseImport(
   tx: Tx,
   settlement: Settlement,

@@ -1,7 +1,8 @@
 /**
- * Restarts a background role that is stuck. The role counts its progress; the
- * keeper compares that count every second and restarts the role from its rows
- * when it has not changed for a minute although the role could work.
+ * Restarts a background role that is stuck. The role counts its progress, and
+ * the keeper reads the count every second. If the count has not changed for a
+ * minute although the role could work, the keeper replaces the role by a new
+ * one, which continues from the rows of the database.
  */
 import type { Holder, InUse } from "../lib/holders.ts";
 import { Loop, type LoopDeps } from "./loop.ts";
@@ -79,7 +80,7 @@ export class RoleKeeper implements Holder {
   trouble(): string | null {
     const trouble = this.#role.trouble();
     if (trouble !== null || !this.#stuck) return trouble;
-    return "its due work has not moved for a minute";
+    return "due work has made no progress for a minute";
   }
 
   /**

@@ -3,6 +3,7 @@
 /** Counts by name; all zero when nothing is in progress. */
 export type InUse = Readonly<Record<string, number>>;
 
+/** A queue, limit, budget or role that has something in use during work. */
 export interface Holder {
   inUse(): InUse;
   /**
@@ -13,9 +14,8 @@ export interface Holder {
 }
 
 /**
- * Every queue, limit, budget and map of work in progress of one service is
- * added where it is created, so that monitoring finds what makes no progress,
- * and a test finds what is not released.
+ * Every holder of one service is added where it is created, so that monitoring
+ * finds what makes no progress, and a test finds what is not released.
  */
 export class Holders {
   /** Holders with the same name are counted together. */

@@ -19,11 +19,12 @@ import { type Permit, WaitList } from "../lib/wait_list.ts";
 export type Resolver = (name: string) => Promise<readonly string[]>;
 
 // Each look-up occupies a thread until the operating system gives up, even
-// after its caller has. File access uses the same pool of 32 threads in Deno,
-// and further look-ups would time out while they wait for a thread.
+// after its caller has given up. File access uses the same pool of 32 threads
+// in Deno. A look-up that waits for a thread would time out, so the look-ups
+// are fewer than the threads.
 const LOOKUPS_AT_ONCE = 24;
 
-/** Slots for look-ups; all clients of one thread have to share them. */
+/** Slots for look-ups; all HTTP clients of a JavaScript thread share them. */
 export const lookupSlots = (clock: Monotonic): WaitList =>
   new WaitList(clock, { limit: timeShareLimit(LOOKUPS_AT_ONCE) });
 
@@ -72,12 +73,11 @@ export class HostNames {
   }
 
   /**
-   * Returns the addresses of a URL's `hostname`, all of them allowed. The
-   * time-out starts with the look-up, which may first wait for a slot of the
-   * `owner`.
+   * Returns the addresses of a URL's `hostname`, all of them allowed. A look-up
+   * may wait for a slot of the `owner`; the time-out starts after this wait.
    * @throws {OutboundError} `blocked` if the name or **any** of its addresses
-   * is blocked, `unresolved`, or `timeout`; the signal's reason, if it is
-   * aborted while the look-up waits for a slot.
+   * is blocked, `unresolved`, `timeout` or `stalled`; the signal's reason, if it
+   * is aborted while the look-up waits for a slot.
    */
   async addresses(
     hostname: string,

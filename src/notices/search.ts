@@ -51,7 +51,10 @@ export class NoticeSearch {
     this.#services = services;
   }
 
-  /** Yields after each read or write how many notices it began or ended. */
+  /**
+   * Yields the number of notices that each write stored or deleted, and 0 after
+   * each page of usages.
+   */
   async *run(): AsyncGenerator<number, void> {
     const { config, db, deps, mailer } = this.#services;
     const now = deps.clock.now();
@@ -94,8 +97,8 @@ export class NoticeSearch {
   }
 
   /**
-   * For conditions: stores new notices, and deletes those whose condition has
-   * ended.
+   * For kinds of the nature `state`: stores new notices, and deletes those whose
+   * state has ended.
    */
   async *#compare(
     section: ReadWrite,
@@ -121,7 +124,7 @@ export class NoticeSearch {
     }
   }
 
-  /** For events: stores new notices. */
+  /** For kinds of the nature `event`: stores new notices. */
   async *#add(
     section: ReadWrite,
     kind: SearchedKind,

@@ -23,8 +23,9 @@ import { lockForCounting, requireActive } from "./access.ts";
 import { isName, NAME_RULE } from "./names.ts";
 import type { Caller, Seller } from "./seller.ts";
 
-/** How many mappings a seller may have, and how many bytes each document. */
+/** The maximum number of mappings of a seller. */
 export const MAPPINGS_LIMIT = 50;
+/** The maximum size of the document of a mapping. */
 export const MAPPING_BYTES = 32 * 1_024;
 
 // Any text is valid: only the page knows the names of fields and units.
@@ -48,7 +49,7 @@ const MAPPED_COLUMN: Shape<
     },
     unit: {
       form: { kind: "string" },
-      about: "the unit of numbers that the table has without a unit",
+      about: "the unit of numbers that have no unit in the table",
     },
   },
 };
@@ -182,7 +183,7 @@ function mappingProblem(
       line,
       field: `${path}/@field`,
       code: "required",
-      message: `<${item}> needs the attribute field.`,
+      message: `<${item}> needs an attribute named field.`,
     };
   }
   const [child] = children;

@@ -37,12 +37,12 @@ import { groupBySection } from "../database/sections.ts";
 
 /**
  * How many refusals of each seller are kept, for how many days, and how many
- * bytes.
+ * bytes of them.
  */
 export const KEPT_REFUSALS = 1_000;
 export const KEPT_REFUSAL_DAYS = TABLES.refusals.kept.age.days;
 export const KEPT_REFUSAL_BYTES = 4 * 1_024 * 1_024;
-/** How many refusals with the same code are kept, and how many bytes. */
+/** How many refusals with the same code are kept, and how many bytes of them. */
 const KEPT_PER_CODE = KEPT_REFUSALS / 2;
 const KEPT_BYTES_PER_CODE = KEPT_REFUSAL_BYTES / 2;
 /** How many recent refusals are remembered, to recognize equal ones. */

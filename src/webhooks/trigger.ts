@@ -1,6 +1,6 @@
 /** The triggers. The page imports this file. */
 
-const REVIEWED =
+const REVIEW_START =
   "<review><product>01a1f8a9-48dd-7dda-af68-77c9d5d897a7</product>" +
   "<sku>MUG-1</sku>";
 
@@ -64,11 +64,11 @@ export const TRIGGER_EXAMPLES = {
   },
   product_approved: {
     when: "the marketplace shows the product",
-    data: REVIEWED + "<code/><field/><message/></review>",
+    data: REVIEW_START + "<code/><field/><message/></review>",
   },
   product_rejected: {
     when: "the marketplace does not show the product",
-    data: REVIEWED + "<code>logo_in_image</code><field>images</field>" +
+    data: REVIEW_START + "<code>logo_in_image</code><field>images</field>" +
       "<message>An image shows a logo.</message></review>",
   },
   import_finished: {
@@ -89,7 +89,7 @@ export const TRIGGER_EXAMPLES = {
   },
 } as const satisfies Record<
   string,
-  // `json`: the values of the example that are not texts in JSON.
+  // `json`: the example in JSON, if it has values that are not texts in JSON.
   { when: string; data: string; json?: Readonly<Record<string, unknown>> }
 >;
 

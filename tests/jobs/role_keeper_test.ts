@@ -85,11 +85,11 @@ Deno.test("role keeper: a role without progress for a minute is unready and rest
   assertEquals([roles.length, keeper.trouble()], [1, null]);
   await seconds(3);
   assertEquals(roles.map(({ state }) => state), ["abandoned", "started"]);
-  assertEquals(keeper.trouble(), "its due work has not moved for a minute");
+  assertEquals(keeper.trouble(), "due work has made no progress for a minute");
   assertEquals(events(log), ["role_stuck", "role_started_anew"]);
   assertEquals(log[0].in_flight, 3);
   await seconds(30);
-  assertEquals(keeper.trouble(), "its due work has not moved for a minute");
+  assertEquals(keeper.trouble(), "due work has made no progress for a minute");
   roles[1].progress++;
   await seconds(2);
   assertEquals([roles.length, keeper.trouble()], [2, null]);

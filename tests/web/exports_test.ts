@@ -339,8 +339,11 @@ const EXPORTS: readonly Export[] = [
     choose: async (page, images) => {
       await page.getByLabel("Unit of weight").selectOption("kg");
       await page.getByText("are paths in your shop").waitFor();
-      await page.getByLabel("Address before base_image").fill(images);
-      await page.getByLabel("Address before additional_images").fill(images);
+      await page.getByLabel("Address before the paths in base_image").fill(
+        images,
+      );
+      await page.getByLabel("Address before the paths in additional_images")
+        .fill(images);
     },
     products: {
       "WH-XS-Black": {

@@ -1,6 +1,9 @@
 /** The queries of read and write transactions. */
 import type { Clock } from "../../deps.ts";
-import { NUMBERS, POSTGRES_CHANGES } from "../change_numbers.ts";
+import {
+  NUMBERS_PER_TRANSACTION,
+  POSTGRES_CHANGES,
+} from "../change_numbers.ts";
 import {
   type Change,
   type ChangeHorizon,
@@ -259,7 +262,9 @@ export class PostgresTx extends PostgresSql implements Tx {
   async takeChanges(count: number, sellerNo: number): Promise<Change> {
     this.use();
     if (this.reach !== undefined) return await this.#changeOf(sellerNo);
-    if (count > NUMBERS) throw new RangeError(`${count} changes`);
+    if (count > NUMBERS_PER_TRANSACTION) {
+      throw new RangeError(`${count} changes`);
+    }
     const change = await (this.#transaction.change ??= this.#takeChange());
     this.changedAt = change.at;
     return change;

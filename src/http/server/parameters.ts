@@ -137,7 +137,7 @@ const SEARCH_LENGTH = 150;
 
 export const PRODUCT_SEARCH: QueryParameter<string> = {
   name: "q",
-  about: "only products whose SKU or title contains this, in any case",
+  about: "only products whose SKU or title contains this, ignoring case",
   schema: { type: "string", maxLength: SEARCH_LENGTH },
   parse: (text) => fits(text, SEARCH_LENGTH) ? text.trim() : null,
   code: "too_long",
@@ -145,7 +145,7 @@ export const PRODUCT_SEARCH: QueryParameter<string> = {
 };
 export const CATEGORY_SEARCH: QueryParameter<string> = {
   ...PRODUCT_SEARCH,
-  about: "only categories whose name contains this, in any case",
+  about: "only categories whose name contains this, ignoring case",
 };
 export const GTIN_FILTER = valueText({
   name: "gtin",
@@ -237,7 +237,7 @@ export const REFUSAL_CODE_FILTER = word(
   "only refusals with this code, or with a detail with this code",
 );
 
-/** A text without rules, which is compared with stored texts. */
+/** A text that is compared with stored texts; only its length is limited. */
 const plainText = (name: string, about: string): QueryParameter<string> => ({
   name,
   about,
@@ -260,7 +260,7 @@ export const SKU_OR_REQUEST_FILTER = plainText(
   "q",
   "only refusals with a detail about this SKU, or of the request with this id",
 );
-/** A text without rules, which must not be empty. */
+/** A `plainText` that must not be empty. */
 const requiredText = (name: string, about: string): QueryParameter<string> => ({
   ...plainText(name, about),
   schema: { type: "string", minLength: 1, maxLength: SEARCH_LENGTH },
@@ -270,8 +270,8 @@ const requiredText = (name: string, about: string): QueryParameter<string> => ({
 });
 export const WHO_FILTER = requiredText(
   "who",
-  "only changes by the operator key of this name, or by `environment`, " +
-    "`command line` or `seller`",
+  "only changes by the operator key of this name, or by `environment` " +
+    "(SELLER_OPERATOR_KEY), `command line` or `seller`",
 );
 export const AUDIT_SELLER_FILTER = requiredText(
   "seller",
@@ -292,8 +292,8 @@ export const SERVER_OF_SELLER: Parameter = {
 const WAIT_LIMIT_S = 30;
 
 /**
- * The parameter `wait`, whose value is in milliseconds. `event` ends the wait;
- * for example "the status is final".
+ * The parameter `wait`: seconds in a request, parsed to milliseconds. `event`
+ * ends the wait; for example "the status is final".
  */
 export function waitUntil(event: string): QueryParameter<number> {
   return {

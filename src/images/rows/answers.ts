@@ -142,7 +142,7 @@ interface AnsweredRow {
   answer: Answer;
 }
 
-/** A transaction's counts of references by outcome. */
+/** The sums of a transaction's `refs` by outcome. */
 type Counts = Record<Answer["status"], number>;
 
 async function writeAnswers(

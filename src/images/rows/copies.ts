@@ -16,8 +16,8 @@ import {
 import { groupBySeller } from "../../jobs/lease_queue.ts";
 import {
   enqueue,
-  isSettled,
-  LOCK_IMAGES,
+  isFinished,
+  LOCKED_IMAGE_COLUMNS,
   type LockedImage,
 } from "../requests.ts";
 import { refundCopies } from "./quota.ts";
@@ -317,16 +317,16 @@ export async function refetchCopies(
     for (const { sellerNo } of sellers) {
       const images = await tx.all<LockedImage>(
         query(({ lock }) =>
-          `SELECT ${LOCK_IMAGES} FROM images
+          `SELECT ${LOCKED_IMAGE_COLUMNS} FROM images
            WHERE sha256 IS NOT NULL AND ${gone} AND seller_no = ?
            ORDER BY url_key || '' ${lock("FOR UPDATE")}`
         ),
         [...list, sellerNo],
       );
       const ids = images.map(({ id }) => id);
-      const settled = images.filter(isSettled);
-      await enqueue(tx, sellerNo, settled, at);
-      urls += settled.length;
+      const finished = images.filter(isFinished);
+      await enqueue(tx, sellerNo, finished, at);
+      urls += finished.length;
       await refundCopies(tx, sellerNo, ids);
       await tx.runMany(
         `UPDATE images SET ${NO_COPY} WHERE seller_no = ? AND id = ?`,

@@ -26,7 +26,11 @@ import {
   settleRows,
 } from "../../jobs/lease_queue.ts";
 import { countInHour } from "../../monitoring/hourly_counts.ts";
-import { enqueue, LOCK_IMAGES, type LockedImage } from "../requests.ts";
+import {
+  enqueue,
+  LOCKED_IMAGE_COLUMNS,
+  type LockedImage,
+} from "../requests.ts";
 import { type Answer, answerExhausted, answerWaiting } from "./answers.ts";
 import { addUsage } from "../../sellers/usage_rows.ts";
 import { copiesBeyondQuota } from "./quota.ts";
@@ -248,7 +252,7 @@ async function leasedRows(
   for (const list of splitIntoLists(imageIds.toSorted())) {
     const rows = await tx.all<LeasedRow>(
       query(({ lock }) =>
-        `SELECT ${LOCK_IMAGES}, sha256, bytes, validator, crashes FROM images
+        `SELECT ${LOCKED_IMAGE_COLUMNS}, sha256, bytes, validator, crashes FROM images
          WHERE seller_no = ? AND id IN (${placeholders(list.length)})
            AND lease_id IS NOT NULL
          ORDER BY url_key || '' ${lock("FOR UPDATE")}`

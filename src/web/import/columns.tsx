@@ -303,7 +303,7 @@ function useFindings(
   return { findings: found.findings, isCurrent: found.source === source };
 }
 
-/** The categories of the table's products, with rules. */
+/** The categories of the table's products, each with its rules. */
 function useCategories(
   client: Client,
   table: Rows,
@@ -415,7 +415,7 @@ function UnitInput({ name, target, numberFormat, hasPaths, onUnit }: {
   if (target === "images" && hasPaths) {
     return (
       <input
-        aria-label={`Address before ${name}`}
+        aria-label={`Address before the paths in ${name}`}
         placeholder="https://shop.example/media"
         value={numberFormat.unit}
         onInput={(event) => onUnit(event.currentTarget.value.trim())}
@@ -465,8 +465,8 @@ function shortened(entries: readonly string[]): string {
 }
 
 /**
- * The maximum length of values that determine the width of a preview column.
- * Columns with longer values have a fixed width.
+ * The maximum length of the values of a narrow preview column. Other columns
+ * have a minimum width, and break long words.
  */
 const NARROW = 24;
 

@@ -182,8 +182,11 @@ function* withOwnTexts(table: Table): SlicedWork<Table> {
   return { ...table, header: table.header.map(withFormulas), rows };
 }
 
-/** The table with empty cells instead of unreadable ones, and their number. */
-function* tableUnlessUnreadable(
+/**
+ * The table as it is shown: cells without a value are empty, and `errors` is
+ * their number. A table that the page saved has its texts restored instead.
+ */
+function* preparedTable(
   read: Table,
 ): SlicedWork<GatheredTable & { errors: number }> {
   if (isOwnTable(read.header)) {
@@ -191,7 +194,7 @@ function* tableUnlessUnreadable(
   }
   const { table, errors } = yield* withoutErrors(read);
   const { table: products, note } = yield* gatherTable(table);
-  // The column proposals use these samples.
+  // The samples are stored here, in slices; the column proposals read them.
   yield* sampleValues(products.rows);
   return { table: products, note, errors };
 }
@@ -321,7 +324,7 @@ async function openTable(
 ): Promise<void> {
   const signal = startOpening();
   intake.set({ name: "reading", file: name });
-  const made = await runInSlices(tableUnlessUnreadable(read), signal);
+  const made = await runInSlices(preparedTable(read), signal);
   if (made === null) return;
   const { table, errors: more, note } = made;
   const without = errors + more;

@@ -21,9 +21,9 @@ const CONTACT_FIELDS: readonly ColumnField[] = [
 ];
 
 /**
- * Asks whether a column such as `Manufacturer` contains the brand or contacts,
- * and whether a contact column without known contacts contains contacts. `names`
- * are the names of all contacts; null until they are loaded.
+ * Asks whether a column such as `Manufacturer` contains the brand or contacts.
+ * Asks also about a column for contacts if none of its values is a known contact.
+ * `names` are the names of all contacts; null until they are loaded.
  */
 export function contactQuestions(
   mapped: TableAndMapping,

@@ -74,7 +74,7 @@ export function* dashQuestion(
   );
 }
 
-/** A column with more different values contains texts instead of states. */
+/** The maximum number of distinct values of a column that contains states. */
 const STATE_LIMIT = 6;
 
 /** How a column marks rows as not for sale; null if it does not mark rows. */
@@ -138,7 +138,7 @@ export function* unsoldQuestions(
   return questions;
 }
 
-/** An answer that pauses these rows; with `others`, the other rows are active. */
+/** Pauses these rows; if `others` is true, makes the other rows active. */
 function withPaused(
   mapped: TableAndMapping,
   found: readonly number[],
