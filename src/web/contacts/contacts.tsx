@@ -138,7 +138,7 @@ function ContactButtons({ client, contact, onEdit, onDeleted }: {
       </button>{" "}
       <ConfirmedButton
         label="Delete"
-        question="Delete this contact? Products keep the contact’s name."
+        question="Delete this contact? Products that name it keep it."
         disabled={busy}
         onConfirm={() => run(remove)}
       />

@@ -78,7 +78,7 @@ export function SignInView({ notice }: { notice: string | null }) {
 }
 
 /**
- * The message about an unknown key. The service's own message names a header,
+ * The message about a refused key. The service's own message names a header,
  * which users of the page do not know.
  */
 function messageOf(error: Error): string | undefined {

@@ -224,7 +224,7 @@ export function AttemptTable(
   if (attempts.length === 0) return null;
   return (
     <Table
-      label={`AttemptTable of delivery ${id}`}
+      label={`Attempts of delivery ${id}`}
       columns={ATTEMPT_COLUMNS}
       rows={attempts}
       keyOf={({ number }) => number}
