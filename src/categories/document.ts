@@ -135,7 +135,8 @@ const LIMITS = {
 
 /**
  * Reads `<categories>`. Throws 400 if the document is malformed, and 422 with
- * other problems, at most `DETAIL_LIMIT` of them. Removes each block from `blocks` when it reads the block.
+ * other problems, at most `DETAIL_LIMIT` of them. Removes each block from
+ * `blocks` when it reads the block.
  */
 export async function readCategories(
   blocks: Uint8Array[],
