@@ -159,8 +159,8 @@ interface Change {
 
 /**
  * The findings for a product that is created, or that changes in its
- * categories, its attributes or a field with a rule. Null if the change
- * concerns no rule.
+ * categories, its attributes or a field with a rule. Null if there is no
+ * finding.
  */
 export function ruleFindings(
   { before, after, unread }: Change,

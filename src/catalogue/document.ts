@@ -1,7 +1,7 @@
 /**
- * Decodes the document of a bulk upload into rows with line numbers. Collects
- * every problem of the document; only a malformed document or too many products
- * end the reading at once.
+ * Decodes the document of an upload into rows with line numbers, and collects
+ * the problems of the document. A malformed document, another root element or
+ * too many products end the decoding at once.
  */
 import {
   type Detail,
@@ -73,7 +73,7 @@ export interface ProductsDocument {
   root: Span;
   /**
    * Problems that can be found without the stored products. Each product with
-   * problems has at least one in this list, even beyond its limit.
+   * problems has at least one in this list, even if the list is full.
    */
   problems: Detail[];
   moreProblems: number;
@@ -110,8 +110,9 @@ const UPLOADED_ATTRIBUTES: AttributeNames = Object.fromEntries(
 );
 
 /**
- * Decodes a document, or throws `malformed_xml`, `too_many_products`, 422.
- * Removes the blocks from their list as it reads them.
+ * Decodes a document in XML. Throws `malformed_xml`, `too_many_products`, or
+ * 422 for another root element. Removes the blocks from their list as it reads
+ * them.
  */
 export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
   const decoder = new Decoder();
@@ -121,20 +122,21 @@ export function decodeProducts(blocks: Uint8Array[]): ProductsDocument {
 }
 
 /**
- * Each product may have all attributes, and as many elements again, because a
- * product as it is read has further elements.
+ * Allows each product twice as many elements as there are fields, because a
+ * product in an answer of the service has further elements, and a seller may
+ * send it back.
  */
 const ATTRIBUTES_XML_LIMITS: XmlLimits = {
   ...XML_LIMITS,
   elements: 2 * ATTRIBUTES_LIMIT * FIELD_NAMES.length,
 };
 
-/** The longest document that is read in one piece, in bytes. */
+/** The longest document that is read without a step, in bytes. */
 export const LIGHT_BYTES = 16 * 1024;
-/** The size in bytes of the pieces in which a longer document is read. */
+/** The longest document that is read in one step, in bytes. */
 const READ_AT_ONCE = 512 * 1024;
 
-/** Like `decodeProducts`, in pieces of a few milliseconds. */
+/** Like `decodeProducts`, in either format and in steps of a few ms. */
 export async function decodeProductsInPieces(
   blocks: Uint8Array[],
   runStep: RunXmlStep,
@@ -179,7 +181,7 @@ interface DecodingOptions extends DecoderOptions {
 }
 
 interface DecoderOptions {
-  /** The format of the document; messages use its terms. */
+  /** The format of the document, whose terms messages use. */
   form?: DocumentForm;
   /** The number of products before this part of the document. */
   products?: number;

@@ -4,7 +4,7 @@
  * `database/schema.ts` with its migration (`migrations.ts`), and its other
  * names in spreadsheets (`web/import/columns/headers.ts`). The reader of
  * uploads, the statements, the schemas, the answers, the attribute update, the
- * documentation and the page's form follow from these two tables.
+ * documentation and the page's form follow from `SCALARS` and `LISTS`.
  */
 import {
   type Form,
@@ -91,9 +91,9 @@ export type UpdateGroup = "sku" | "price" | "stock" | "master data" | "texts";
 /** The rules of a field whose stored value is a `V`. */
 export interface FieldRule<V extends string | number | null>
   extends ValueRule<string | number> {
-  /** The value of a new product, and after clearing the field. */
+  /** The value of the field in a new product, and after it is cleared. */
   initial: V;
-  /** Whether an empty value clears the field or sets `initial`. */
+  /** Whether an empty value is allowed; it sets `initial`. */
   clears: boolean;
   /** Whether a new product must have the field. */
   required: boolean;
@@ -319,7 +319,7 @@ export const SCALARS = {
   }),
   manufacturer: optional(SKU, {
     group: "master data",
-    // A column "Manufacturer" of most tables is the brand.
+    // Not "Manufacturer": most spreadsheets have the brand under this name.
     label: "Manufacturer contact",
     contact: true,
   }),
@@ -341,7 +341,7 @@ export const SCALARS = {
 /** The fields with one text in XML and in an attribute update. */
 export type ScalarField = keyof typeof SCALARS;
 
-/** The same table, typed for iteration. */
+/** `SCALARS`, typed for iteration. */
 export const SCALAR_RULES: Readonly<
   Record<ScalarField, FieldRule<string | number | null>>
 > = SCALARS as never;

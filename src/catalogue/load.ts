@@ -1,7 +1,7 @@
 /**
  * Reads the data that a plan depends on; in a write, locks the data first. All
  * writes lock in one order (see `Db.write`), so that no two writes wait for
- * each other: uploads with the same first SKU, the seller, images, products,
+ * each other: the seller, uploads with the same first SKU, images, products,
  * the quota.
  */
 import type { Sql, Tx } from "../database/db.ts";

@@ -181,15 +181,18 @@ function setSale(
 }
 
 /**
- * Sets the availability to `in_stock` or `out_of_stock` if only the quantity is
- * sent.
+ * Sets the availability that follows from a sent quantity, for a patch without
+ * an availability.
  */
 function followQuantity(fields: ProductFields, patch: ProductPatch): void {
   if (typeof patch.quantity !== "number") return;
   fields.availability = availabilityAt(fields.availability, patch.quantity);
 }
 
-/** The availability that follows from this quantity. */
+/**
+ * The availability at this quantity: `in_stock` and `out_of_stock` follow the
+ * quantity; `preorder` and `backorder` stay.
+ */
 export function availabilityAt(
   availability: Availability,
   quantity: number,

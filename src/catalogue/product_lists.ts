@@ -118,9 +118,10 @@ export interface IndexOrder {
 }
 
 /**
- * The value of the index at the last product that one read examines: the
- * product number `rows` after `after` (null: from the start); null if the list
- * ends before.
+ * The value of the index at the last product that one read examines: product
+ * number `rows` after `after` (null: from the start), or with a GTIN, product
+ * number `GTIN_ROWS`, or before it the matching product number `rows` if there
+ * are other filters. null if the list ends before.
  */
 export async function endAfter(
   sql: Sql,
@@ -226,7 +227,7 @@ export async function passingRows(
 /** The columns of a product that a filter or an order needs. */
 export type NamedRow = Pick<ProductRow, "id" | "sku" | "images" | RankedColumn>;
 
-/** The condition of products that have an image in this state. */
+/** The rows of products that have an image in this state. */
 async function withImages(
   sql: Sql,
   sellerNo: number,

@@ -103,8 +103,8 @@ export function withFormer(groups: Groups | null): Groups | null {
  * Waits for other uploads of the same products, which have the same first SKU,
  * before any row is locked. Otherwise uploads would wait for a row, and a
  * SELECT that has waited for a row looks up the current version of each row
- * that it found before. That took half of the CPU time of eight concurrent
- * uploads.
+ * that it found before. This second look took half of the CPU time of eight
+ * concurrent uploads.
  */
 export async function waitForSkus(
   tx: Tx,
@@ -212,9 +212,9 @@ function lookupOf(
 }
 
 /**
- * Looks up the products of `n` SKUs one after the other. With outdated
- * statistics, PostgreSQL assumes that a growing seller has few products, and
- * otherwise reads all of them.
+ * Looks up the products of `n` SKUs one after the other. For an IN list with
+ * outdated statistics, PostgreSQL would assume that a growing seller has few
+ * products, and read all of them.
  */
 function oneByOne(n: number, lock: string, select = SELECT): string {
   const keys = Array.from({ length: n }, (_, i) => `($${i + 2}::text)`);
@@ -318,9 +318,9 @@ export function rowChange({ before, after }: ProductChange): RowChange {
 }
 
 /**
- * Writes changed products in the order of the list; throws a `DbError` of kind
- * `unique` if a SKU is taken. `by` is who changes prices; null if no price
- * changes.
+ * Writes changed products, whose change numbers have the order of the list.
+ * Throws a `DbError` of kind `unique` if a SKU is taken. `by` is who changes
+ * prices; null if no price changes.
  */
 export async function writeProducts(
   tx: Tx,
@@ -506,9 +506,9 @@ async function updateAlike(
 }
 
 /**
- * SKUs may be swapped within one request, so all changing SKUs are first
- * replaced by placeholders, whose control character cannot occur in a seller's
- * SKU.
+ * Replaces all changing SKUs by placeholders, because one request may swap the
+ * SKUs of two products. The control character of a placeholder cannot occur in
+ * a seller's SKU.
  */
 async function freeSkus(
   tx: Tx,

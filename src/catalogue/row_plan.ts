@@ -40,10 +40,13 @@ export interface PlannedProduct {
   takesSkuOf: string | null;
 }
 
-/** Products with a problem must not be stored. */
+/** The plan of all rows. Products with a problem must not be stored. */
 interface Rows {
   problems: Detail[];
-  /** Rows whose product no other row addresses, in document order. */
+  /**
+   * The products of rows, in document order, without rows whose product or SKU
+   * conflicts with an earlier row or a stored product.
+   */
   products: PlannedProduct[];
   warnings: Warning[];
 }
@@ -221,8 +224,8 @@ function findStored(row: DecodedProduct, loaded: PlanData): Target {
 }
 
 /**
- * The problem of a row without id and SKU: the fields that a new product lacks,
- * and how to address a stored product.
+ * The problems of a row without id and SKU: the fields that a new product
+ * needs, and how to address a stored product.
  */
 function withoutAddress(row: DecodedProduct, now: number): Detail[] {
   const { problems } = applyPatch(null, row.patch, now, row.unread);

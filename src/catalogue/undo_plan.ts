@@ -58,7 +58,10 @@ export interface UndoDraft {
   results: PackedResults;
 }
 
-/** Yields the products that an undo changes, and the SKUs that they may get. */
+/**
+ * The products that an undo changes, the SKUs that they may get, and the groups
+ * of columns that the plan needs.
+ */
 export function* productsNamedByUndo(
   { steps, results }: UndoDraft,
 ): RowWork<{ ids: string[]; skus: string[]; groups: Groups | null }> {
@@ -197,7 +200,8 @@ class Undoing {
       const present = fieldValues(values, field);
       if (sameValues(present, former)) continue;
       if (isAsLeft(present)) this.#restored.set(field, former);
-      // Not changed by the transaction, and recorded for its currency alone.
+      // The transaction did not change the field; the record has it for the
+      // currency of other fields.
       else if (isAsLeft(former)) continue;
       else {
         this.#conflict(field, `was changed since${nowIs(current, field)}.`);

@@ -2,13 +2,14 @@
  * The stored form of the data for an undo. For a changed product: only the
  * changed columns, each with its former value, and its new value or checksum to
  * detect later changes. For a created product: a checksum. For a deleted
- * product: all its values. No field is compared or parsed before an undo.
+ * product: the values that differ from those of an empty product. The record is
+ * parsed only for an undo.
  *
- * The text begins with the names of all columns. The products follow. Each
- * begins with `PRODUCT`, a letter and its index in the transaction's results.
- * Then follow, each after a `VALUE`, the checksum, or for each column its
- * index, its former value and its new value. The control characters occur in no
- * value.
+ * The text begins with the names of all columns. An entry for each product
+ * follows: `PRODUCT`, a letter, the product's index in the transaction's
+ * results, and values, each after a `VALUE`. The value of a created product is
+ * its checksum. Each column of another product has three values: its index, its
+ * former value and its new value. The control characters occur in no value.
  */
 import { crc32 } from "node:zlib";
 import type { Param } from "../database/db.ts";

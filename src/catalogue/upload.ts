@@ -4,12 +4,13 @@
  * only that product.
  *
  * 1. Read (`document.ts`): the document becomes a draft with its own problems.
- * 2. Probe (`upload_probe.ts`): a HEAD request to each distinct image URL.
+ * 2. Probe (`upload_probe.ts`): a HEAD request to each distinct URL of an image
+ *    that the seller has not uploaded.
  * 3. Plan (`upload_plan.ts`): a pure function of the draft and the stored
  *    products decides what is written.
  * 4. Write (`transaction_write.ts`).
  *
- * Every problem of the request is collected and reported at once. Steps 3 and 4
+ * The problems of the request are collected and reported at once. Steps 3 and 4
  * are one write of the database: it loads and locks (load.ts) the data that the
  * plan depends on, so that no other write changes the data. If nothing is going
  * to be stored (a problem was found, or it is a dry run), a read loads the data,
@@ -310,8 +311,8 @@ function throwIfRefused(
 ): void {
   const hasOthers = products.some(({ result }) => result !== "refused");
   if (!refusesAll(problems, { acceptValid, hasOthers })) return;
-  // The answer lists only some problems. The problems that also refuse the
-  // valid products come first.
+  // The answer lists a limited number of problems. The problems outside of any
+  // product come first, because they refuse the valid products, too.
   const ordered = acceptValid ? problemsOutsideFirst(problems) : problems;
   throw recordInvalid(ordered, document.moreProblems);
 }

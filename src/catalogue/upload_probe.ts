@@ -268,7 +268,7 @@ function problemOf(
   };
 }
 
-/** A detail for each product with a URL that did not answer 200. */
+/** A detail for each image of a product whose probe found a problem. */
 export function imageProblems(
   document: ProductsDocument,
   probed: ReadonlyMap<string, ProbedImage>,
@@ -294,7 +294,7 @@ export function imageProblems(
 }
 
 /**
- * A detail for each product with an uploaded image that was removed after
+ * A detail for each uploaded image of a product that was removed after
  * `findUploadedImages`.
  */
 export function removedImageProblems(

@@ -141,7 +141,7 @@ export async function deleteWhole(
   return deleted + ids.length;
 }
 
-/** Deletes dependents of a seller's rows, up to one portion. */
+/** Deletes dependents of a seller's rows, up to a portion of each table. */
 export async function deleteDependents(
   tx: Tx,
   table: TableName,

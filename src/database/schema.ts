@@ -86,8 +86,8 @@ export const TABLES = {
 
   /**
    * One row for each seller, on the server of its other rows, for values that
-   * the seller's own requests change. `sellers` and the keys are copied to all
-   * servers and change rarely.
+   * change often, and for locks of the seller. `sellers` and the keys are copied
+   * to all servers and change rarely.
    */
   seller_counters: {
     columns: {
@@ -251,8 +251,7 @@ export const TABLES = {
         "(seller_no, manufacturer) WHERE manufacturer IS NOT NULL",
       products_responsible_person:
         "(seller_no, responsible_person) WHERE responsible_person IS NOT NULL",
-      // Not unique: all changes of one transaction on PostgreSQL have the same
-      // number.
+      // Not unique: several changes of one write may have the same number.
       products_changes: {
         sqlite: "(change_no)",
         postgres: "(change_no, id)",
@@ -435,8 +434,7 @@ export const TABLES = {
   },
 
   /**
-   * Documents of any length that are checked and stored in parts; see
-   * imports/import.ts.
+   * Documents that are checked and stored in parts; see imports/import.ts.
    */
   imports: {
     columns: {
@@ -970,8 +968,8 @@ export const TABLES = {
   },
 
   /**
-   * Inserted when a delivery is claimed; a row without an end time was
-   * interrupted.
+   * Inserted when a delivery is claimed; an attempt without a duration is in
+   * progress, or was interrupted.
    */
   delivery_attempts: {
     columns: {

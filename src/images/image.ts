@@ -5,7 +5,7 @@
  * One row of `images` is both a seller's stored copy of a URL and the job to
  * fetch it:
  *
- *     pending ──► stored     the bytes are on disk (or were, unmodified)
+ *     pending ──► stored     the copy is stored, or the stored copy is current
  *        │  └───► failed     a final answer, or the retry schedule has ended
  *        └──────► pending    a transient failure: due again after a pause; or
  *                            the job killed a worker for the first time
@@ -25,10 +25,10 @@
  * any other. The job succeeds if the seller has uploaded the image again, and
  * otherwise fails.
  *
- * A job in progress is `pending` with a lease. Each request for the job gets
- * five attempts, so a request for a job that is being retried restarts the
- * retry schedule. Earlier requests are answered after their own five attempts,
- * and after the time that five attempts take.
+ * A job in progress is `pending` with a lease. Each transaction that needs the
+ * image gets five attempts, so a new transaction restarts the retry schedule of
+ * a job that is being retried. A failure is final for an earlier transaction
+ * after its own five attempts, and after the time of the whole schedule.
  */
 import { IMAGE_TYPES, type ImageType } from "./image_types.ts";
 import { Buffer } from "node:buffer";
@@ -258,8 +258,8 @@ const VALIDATOR_BYTES = 255;
 
 /**
  * Identifies a version of a URL's content: the ETag, otherwise Last-Modified
- * with the length; null if the answer has neither. A long validator is replaced
- * by its SHA-256, because it is stored with every use of the URL.
+ * with the length; null if the answer lacks them. A long validator is replaced
+ * by its SHA-256, because a validator is stored with every use of the URL.
  */
 export function validatorOf(
   header: (name: string) => string | null,
@@ -283,7 +283,7 @@ function wholeValidatorOf(
 
 /**
  * The header of a conditional request for another version than this; empty if
- * only the validator's hash is known.
+ * no validator, or only its hash, is known.
  */
 export function conditionOf(validator: string | null): Record<string, string> {
   const match = /^(?:etag (.+)|modified \d+ (.+))$/.exec(validator ?? "");

@@ -121,8 +121,8 @@ export const UNNAMED_FILES = "unnamed_files";
 const UNNAMED_MS = 2 * YOUNG_MS;
 
 /**
- * Schedules the removal of files to which no row refers any more, for now and
- * for later.
+ * Schedules the removal of files to which no row refers any more: from now on
+ * until `UNNAMED_MS` have passed.
  */
 export async function markUnnamed(tx: Tx): Promise<void> {
   const now = tx.now();
@@ -149,7 +149,7 @@ export async function* sweepUnnamedImages(
   };
   if (!await db.read((sql) => hasUnnamed(sql, times), { single: true })) return;
   // The removal of the files is scheduled before the rows are deleted, so that
-  // a kill leaves no file without a row.
+  // the files are removed even if the process is killed in between.
   await db.write(markUnnamed, MAINTENANCE);
   yield* untilNoneInAnySection(db, (tx) => forgetUnnamed(tx, times));
 }

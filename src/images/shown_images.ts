@@ -167,7 +167,7 @@ async function hasProductsForLater(sql: Sql): Promise<boolean> {
 
 /**
  * Handles some of the products that `touchProductsOf` left. Returns how many
- * products got a number.
+ * products got a number, or 1 if another process has handled them.
  */
 export async function touchProductsForLater(tx: Tx): Promise<number> {
   const first = await tx.get<{ no: number; image: string }>(

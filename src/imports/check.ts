@@ -1,6 +1,6 @@
 /**
- * Checks a part of an import: stores every problem, and the result of each
- * other product. Does not change the catalogue.
+ * Checks a part of an import: stores the problems of its refused products, and
+ * the results of the others. Does not change the catalogue.
  */
 import { loadForPlan, type PlanData } from "../catalogue/load.ts";
 import type { DecodedProduct } from "../catalogue/decoded_product.ts";
@@ -60,7 +60,7 @@ import {
   setFormer,
 } from "./part_rows.ts";
 
-/** The pause before URLs that got no free slot are requested again. */
+/** The pause before a HEAD is sent for URLs that got none. */
 const ASK_AGAIN_MS = 1_000;
 /**
  * How many details of each product are kept once an import has many problems.
@@ -203,7 +203,7 @@ export async function recordWithProblems(
 }
 
 /**
- * Probes every URL, however long that takes, because no request waits for it.
+ * Probes every URL without a time limit, because no request waits for the check.
  */
 async function probeAll(
   services: Services,
@@ -315,7 +315,7 @@ export async function problemsByProduct(
   });
 }
 
-/** The versions of images, for the write; null if there are no images. */
+/** The versions of images, for the write; null if none is known. */
 function imageVersions(
   probed: ReadonlyMap<string, ProbedImage>,
 ): string | null {

@@ -1,7 +1,7 @@
 /**
- * An import: a document of any length under one name. It is spooled as it
- * arrives, then checked and stored in the background, in parts of at most 250
- * products, by the code of an upload.
+ * An import: a document with up to 50,000 products. The document is kept in
+ * pieces as it arrives, then checked and stored in the background, in parts of
+ * at most 250 products, by the code of an upload.
  *
  * arriving → checking → storing → completed → deleting
  *
@@ -147,8 +147,8 @@ export function isOpen({ state }: Pick<Import, "state">): boolean {
 
 export function importStatus(record: ImportRecord): ImportStatus {
   const { state, images, products_refused } = record;
-  // Applies to a cancelled import, too: its stored products still get their
-  // images.
+  // A cancelled or failed import keeps this status while the images of its
+  // stored products are fetched.
   if (state !== "completed") return state;
   if (images.pending > 0) return "images";
   return images.failed + products_refused > 0

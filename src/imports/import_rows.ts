@@ -149,8 +149,9 @@ const FOUND = `SELECT ${COLUMNS} FROM imports
 const LOCKED = query(({ lock }) => `${FOUND} ${lock("FOR UPDATE")}`);
 
 /**
- * Takes the seller as a parameter, as in `transaction_rows.ts`. If it compared
- * columns instead, SQLite would read all imports of the seller for each row.
+ * The newest undo of the import. The seller is a parameter, as in
+ * `transaction_rows.ts`: if the query compared columns instead, SQLite would
+ * read all imports of the seller for each row.
  */
 const UNDONE_BY = `(SELECT u.id FROM imports u
    WHERE u.seller_no = ? AND u.undoes = imports.id

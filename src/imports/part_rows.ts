@@ -91,7 +91,7 @@ export function partsFrom(
 
 /** What the check of a part found. */
 export interface CheckedPart {
-  /** JSON; null: no image. */
+  /** JSON: versions of its images by URL; null: none is known. */
   versions: string | null;
   /** Results of the products that are not refused. */
   results: string;

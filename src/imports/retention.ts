@@ -46,7 +46,8 @@ const KEY = `seller_no AS "sellerNo", id AS "importId"`;
 
 /**
  * Deletes imports that ended more than SELLER_KEEP_UPLOADS_DAYS ago, unless they
- * are being undone, and continues interrupted deletions.
+ * are being undone, and documents that have not arrived completely. Continues
+ * interrupted deletions.
  */
 export async function* sweepImports(
   { config, deps, db }: RetentionServices,
@@ -112,8 +113,8 @@ export async function* sweepImportKeys(
 
 /**
  * Deletes documents of ended imports, except their refused products. Refused
- * products are copied first, then the pieces are deleted, in portions; so each
- * refused product exists at any time.
+ * products are copied before the pieces are deleted, so that each is stored at
+ * any time. Both are done in portions.
  */
 export async function* sweepImportDocuments(
   { deps, db }: Pick<RetentionServices, "deps" | "db">,
