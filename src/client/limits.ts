@@ -10,8 +10,8 @@ export interface Limits {
   /** Pages of one list; 100,000 by default. */
   pages: number;
   /**
-   * Milliseconds for which `waitFor` and `follow` wait for the end of an
-   * upload; 86,400,000 (a day) by default.
+   * Milliseconds for which `waitFor` and `follow` wait for the end of an upload
+   * or import; 86,400,000 (a day) by default.
    */
   followFor: number;
 }

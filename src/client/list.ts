@@ -5,7 +5,7 @@ import type { Operation } from "./operation.ts";
 
 /**
  * A list of the service. `await` gives the first page; `for await` gives every
- * entry of all pages. Only then does the client send the first request.
+ * entry of all pages. The client sends no request before one of the two.
  */
 export interface List<Page, Entry> extends Promise<Page>, AsyncIterable<Entry> {
   /** Yields all pages; `next` of a page is the cursor of the following page. */

@@ -34,7 +34,7 @@ const DEAD_LEASE_CHECK_MS = 5_000;
 const GAP_MS = LEASE_MS - RENEW_MS;
 /** Renewing and ending leases does not wait for the seller's own writes. */
 export const LEASE_WRITE: WriteOptions = { queue: "leases" };
-/** The pause before a refused write is repeated. */
+/** The pause before a write that met an outage is repeated. */
 const REPEAT_MS = 1_000;
 
 export interface HeldLeasesOptions {
@@ -169,9 +169,9 @@ export class HeldLeases<T extends Leased = Leased> {
 }
 
 /**
- * Makes a write that ends a lease, and repeats it until the database accepts it
- * or `abort` fires. The lease is held until then, so that nothing is done
- * twice.
+ * Makes a write that ends a lease. During an outage of the database, repeats
+ * the write until it succeeds or `abort` fires; any other error is thrown. The
+ * lease is held until then, so that nothing is done twice.
  */
 export async function writeUntilAccepted<R>(
   { db, deps: { clock } }: { db: Pick<Db, "write">; deps: Pick<Deps, "clock"> },

@@ -317,8 +317,10 @@ export async function moveTimesBack(
 const ROWS = 500;
 
 /**
- * The clock may also be set back while no process runs. So at the start, rows
- * whose due time is further ahead than the longest pause become due.
+ * Corrects times at the start, because the clock may also be set back while no
+ * process runs. A row becomes due if its due time is further ahead than the
+ * longest pause, or in the future although the row is never postponed. A lease
+ * expires if its end is too far ahead. `CLOCK_SLACK_MS` is tolerated.
  */
 export function correctTimes(
   db: Db,

@@ -61,7 +61,10 @@ export interface ClaimResult {
    * idle.
    */
   due: number;
-  /** Rows that were claimed, settled or postponed. Each counts as progress. */
+  /**
+   * Rows that were claimed, settled or postponed. A number above 0 counts as
+   * progress.
+   */
   changed: number;
   /** When to step again, counted from the start of this step. */
   againInMs: number;
@@ -141,7 +144,10 @@ export abstract class LeasedRole<T extends Leased = Leased>
     outbound?.close();
   }
 
-  /** Another role takes over the rows when their leases have ended. */
+  /**
+   * Aborts the work and keeps the leases. When they have expired, another role
+   * takes over the rows.
+   */
   abandon(): Promise<void> {
     this.#aborting.abort();
     void this.#loop.stop();
@@ -262,8 +268,9 @@ export abstract class LeasedRole<T extends Leased = Leased>
   }
 
   /**
-   * Records the outcome of work; repeats the write until the database accepts
-   * it or the role ends. `onFailure` is called after each failed write.
+   * Records the outcome of work. During an outage of the database, repeats the
+   * write until it succeeds or the role ends; `onFailure` is called before each
+   * repetition.
    */
   protected settle<R>(
     { db = this.#services.db, ...options }: WriteOptions & {

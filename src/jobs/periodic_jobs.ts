@@ -145,7 +145,7 @@ export class PeriodicJobs {
   }
 }
 
-/** Writes portions in each section until one handles nothing. */
+/** In each section, writes portions until a portion handles nothing. */
 export async function* untilNoneInAnySection(
   db: Sections,
   portion: (tx: Tx) => Promise<number>,
@@ -155,7 +155,7 @@ export async function* untilNoneInAnySection(
   }
 }
 
-/** Runs portions until one handles nothing. */
+/** Runs portions until a portion handles nothing. */
 export async function* untilNone(
   portion: () => Promise<number>,
 ): AsyncGenerator<number, void> {

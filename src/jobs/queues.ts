@@ -6,13 +6,15 @@
 import type { Role } from "../config.ts";
 
 interface QueueRow {
-  /** The background role that works on it; also the name of its health check. */
+  /**
+   * The background role that does the jobs; also the name of a health check.
+   */
   role: string;
-  /** The role of the processes that maintain it. */
+  /** The role of the processes that maintain the queue. */
   process: Role;
-  /** The name of one of its jobs in metrics and in the log. */
+  /** The name of one job in metrics and in the log. */
   kind: string;
-  /** What its jobs are, for the API reference. */
+  /** What the jobs are, for the API reference. */
   about: string;
   /** The number of waiting jobs in the example of the status. */
   example: number;
@@ -31,7 +33,10 @@ export interface QueueRows {
   due: string;
 }
 
-/** By the name of the table with its leases, if it has one. */
+/**
+ * The queues by name. A queue with leases has the name of the table with its
+ * leases.
+ */
 export const QUEUES = {
   images: {
     role: "images",

@@ -14,7 +14,7 @@ export interface BackgroundRole extends Required<Holder> {
   stop(): Promise<void>;
   /**
    * Ends at once and drops everything in memory; work in progress is lost.
-   * Releases its leases if the database allows. Never rejects.
+   * Leases that it does not release expire. Never rejects.
    */
   abandon(): Promise<void>;
   /** Why it cannot work now, for an external reason; null if it can. */

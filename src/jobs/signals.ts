@@ -87,7 +87,9 @@ interface OtherSignals {
   events: Signal;
 }
 
-/** The signal of a queue: there may be due rows in it. */
+/**
+ * All signals. The signal of a queue says that rows of the queue may be due.
+ */
 export type Signals = Readonly<Record<QueueName, Signal> & OtherSignals>;
 
 /** Signals connected to those of other processes by `wakeUps`. */

@@ -92,7 +92,7 @@ export class Ranges {
   }
 }
 
-/** A zone (`fe80::1%eth0`) only names an interface. */
+/** An address without its zone (`%eth0`), which only names an interface. */
 export function withoutZone(address: string): string {
   return address.replace(/%.*$/s, "");
 }

@@ -51,8 +51,8 @@ export const limitOfKey = (key: string, most: number): Limit => (_, usage) =>
 
 /**
  * An owner may use at most the amount that stays free for all others (a dynamic
- * threshold, as in shared switch buffers). If n owners each use their limit,
- * the next owner can use as much as each of them.
+ * threshold, as in shared switch buffers). If n owners each use their limit, as
+ * much as each of them uses stays free, and the next owner can use half of it.
  */
 export const dynamicThreshold =
   (total: number): Limit => ({ owner = "" }, usage) =>

@@ -163,7 +163,7 @@ function checkParameters(parameters: URLSearchParams): void {
 /** At least two letters before the colon: a single letter is a drive. */
 const URL_LIKE = /^[a-z][a-z0-9+.-]+:\//i;
 
-/** As an absolute path. */
+/** Returns an absolute path. */
 export function parsePath(text: string): string {
   if (!URL_LIKE.test(text)) return resolve(text);
   throw new SettingError(

@@ -25,12 +25,12 @@ export interface Monotonic {
   monotonic(): number;
 }
 
-/** The mean time of an owner's permits counts about this many latest ones. */
+/** An owner's mean time covers about this many of its latest permits. */
 const PERMITS = 64;
 /**
  * The assumption about an owner before its first answer: eight requests of
  * eight seconds each. So the owner starts with an eighth of the free amount,
- * and has its full share after about fifty prompt answers.
+ * and has its full share after about sixty prompt answers.
  */
 const ASSUMED = 8;
 const ASSUMED_MS = 8_000;

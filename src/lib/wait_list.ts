@@ -23,8 +23,8 @@ interface Waiter {
 }
 
 /**
- * The waiters of one owner, by first key, in order of arrival. They are arrays,
- * because a set takes long to find its first entry after many deletions.
+ * The waiters of one owner, by first key, in order of arrival. Each key has an
+ * array, because a set takes long to find its first entry after many deletions.
  */
 type WaitersByKey = Map<string, Waiter[]>;
 

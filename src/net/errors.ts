@@ -7,13 +7,13 @@
  * - `refused`: the host refused the connection, or there is no route to it
  * - `reset`: the connection broke before the answer was complete
  * - `tls`: the certificate or the handshake failed
- * - `protocol`: the answer is not HTTP/1.1, or in a form that is not accepted
+ * - `protocol`: the answer is not HTTP/1, or has a form that is not accepted
  * - `too_large`: the body is larger than `maxBytes`
  * - `aborted`: the caller's signal, or `Outbound.close()`
- * - `queued`: it waited too long for other requests of this service; the host
- *   was never contacted
- * - `stalled`: its time ended or its connection broke, but this process
- *   stalled or hardly read its events meanwhile
+ * - `queued`: the request waited too long for other requests of this service;
+ *   the host was never contacted
+ * - `stalled`: the request's time ended or its connection broke, but this
+ *   process stalled or hardly read its events meanwhile
  * - `exhausted`: this machine has no descriptor or memory for a connection
  */
 export type OutboundErrorKind =

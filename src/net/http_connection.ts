@@ -379,8 +379,8 @@ export function headerTokens(value: string | undefined): string[] {
   return (value ?? "").split(",").map((token) => token.trim().toLowerCase());
 }
 
-// This is checked early, so that another protocol is reported at once and not
-// after a time-out.
+// Whether an answer may be HTTP. Checked before the whole header has arrived,
+// so that another protocol is reported at once and not after a time-out.
 function startsLikeHttp(bytes: Uint8Array): boolean {
   return "HTTP/".startsWith(latin1.decode(bytes.subarray(0, 5)));
 }

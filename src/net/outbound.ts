@@ -321,7 +321,10 @@ export class Outbound {
     );
   }
 
-  /** All zero a few seconds after the last request. */
+  /**
+   * All zero 30 s after the last request: idle connections are then closed,
+   * too.
+   */
   inUse(): InUse {
     const [slots, lookups] = [this.#slots.inUse(), this.#lookups.inUse()];
     return {

@@ -5,9 +5,9 @@
  * without an answer halves the number.
  *
  * If the host accepts a connection late, its queue was full and it dropped the
- * first packet. Then the number is reduced to the connections that it had
- * accepted at the same time, and from there on grows by one with each round of
- * answers.
+ * first packet. Then the number is reduced to the connections that the host had
+ * accepted at the same time, at most to half. From there on, the number grows
+ * by one with each round of answers.
  */
 import { RecentValues } from "../lib/recent_values.ts";
 
@@ -26,11 +26,9 @@ interface HostPace {
   slowFrom: number;
   /** Answers in the current round, once growth is linear. */
   answers: number;
-  /**
-   * The most requests with an accepted connection at the same time since the
-   * last reduction.
-   */
+  /** Requests in flight whose connection the host has accepted. */
   accepted: number;
+  /** The highest value of `accepted` since the last reduction. */
   mostAccepted: number;
   /** Slots reserved for repeated requests, by owner. */
   reserved: Map<string, number>;

@@ -141,9 +141,9 @@ export class OutboundRequest {
   }
 
   /**
-   * The error to throw for a failure: the reason of the abort, if there was
-   * one. If the connection broke, the host gets fewer requests at once, unless
-   * this process stalled: then the service is at fault.
+   * The error to throw for a failure: the reason of the abort, if the request
+   * was aborted. If the connection broke, the host gets fewer requests at once,
+   * unless this process stalled: then the service is at fault.
    */
   failure(error: unknown): unknown {
     const real = this.signal.aborted ? this.signal.reason : error;

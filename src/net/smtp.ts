@@ -53,8 +53,8 @@ const MAIL_MS = 30_000;
 const ANSWER_MS = 20_000;
 const LONGEST_ANSWER = 64 * 1_024;
 /**
- * The client's name in SMTP, because the server need not know the name of this
- * machine.
+ * The name that this client sends to the mail server, which need not know the
+ * name of this machine.
  */
 const CLIENT_NAME = "seller-interface";
 

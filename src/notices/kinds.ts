@@ -72,7 +72,7 @@ export interface SearchInput {
 /** The most notices of one kind that a search finds. */
 export const SEARCH_LIMIT = 2_000;
 
-/** A webhook that has failed for so long is disabled a day later. */
+/** A webhook that has failed for this long is disabled a day later. */
 const ENDING_MS = 4 * DAY_MS;
 
 interface FailingWebhook {
@@ -315,7 +315,7 @@ export interface Usage extends QuotaColumns {
   wantsMail: number;
 }
 
-/** Some sellers, by their numbers. */
+/** The usage of up to `limit` sellers whose numbers are above `after`. */
 export function pageOfUsages(
   sql: Sql,
   after: number,
@@ -359,7 +359,10 @@ export function isNearLimit(
     .some((use) => percentOf(use) >= LEVELS[0] - FADE_PERCENT);
 }
 
-/** Notices of the highest level that each quota has reached. */
+/**
+ * A notice of each level that a quota has reached; only the notice of the
+ * highest level is sent.
+ */
 function quotas({ usages, config }: SearchInput): FoundNotice[] {
   return usages.filter(({ wantsMail }) => wantsMail === 1).flatMap((usage) =>
     limitedUses(usage, config).flatMap((use) => {

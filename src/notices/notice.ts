@@ -24,7 +24,7 @@ export type Detail = Readonly<Record<string, string | number | null>>;
 export interface NoticeKey {
   /** The seller that the notice is about. */
   sellerNo: number;
-  /** Its kind, a space, and its subject. */
+  /** The kind of the notice, a space, and the subject of the notice. */
   id: string;
 }
 

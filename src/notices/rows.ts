@@ -334,7 +334,9 @@ export type Outcome =
   /** It may have been sent. */
   | "unsure";
 
-/** Ends leases that are still held. */
+/**
+ * Records the outcome of an attempt, and ends the leases that are still held.
+ */
 export async function settleNotices(
   tx: Tx,
   { leased: [{ lease }], notices, mayBeSent }: Claimed,

@@ -77,8 +77,8 @@ export function rangesOf({ networks }: KeyRights): Ranges | null {
 
 /**
  * The rights of a key that is created with another key, whose rights are `own`.
- * Rights that are not given are those of that key. Throws 403 with a detail for
- * each right that exceeds those.
+ * A right that is not given is taken from `own`. Throws 403 with a detail for
+ * each right that exceeds `own`.
  */
 export function rightsWithin(own: KeyRights, wanted: WantedRights): KeyRights {
   const { scopes, expiresAt, networks } = wanted;

@@ -68,7 +68,8 @@ function changeKeys<T>(
 
 /**
  * Creates a key; rights that are not given are those of the request's key.
- * Throws 403 for rights that exceed those, 422 for one key too many.
+ * Throws 403 for rights that exceed the rights of the request's key, 422 for
+ * one key too many.
  */
 export function makeOwnKey(
   services: WriteServices,

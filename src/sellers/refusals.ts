@@ -63,7 +63,7 @@ export interface Refusal {
   /** The id of the request, or of the first of several equal requests. */
   id: string;
   sellerNo: number;
-  /** The time of that request, in Unix milliseconds. */
+  /** The time of the request with this id, in Unix milliseconds. */
   at: number;
   /** The id of the API key. */
   keyId: string;
@@ -267,7 +267,7 @@ function equalityKey(
   return createHash("sha256").update(JSON.stringify(rest)).digest("base64");
 }
 
-/** Those of these sellers that are not removed. */
+/** The given sellers without those that are removed. */
 async function presentSellers(
   tx: Tx,
   numbers: readonly number[],

@@ -1,7 +1,7 @@
 /**
- * Limits authentication failures by client address, so that guessing keys is
- * slow and cannot fill the log. A request with a valid key is never counted or
- * delayed.
+ * Limits failed requests without a valid key by client address, so that
+ * guessing keys is slow and cannot fill the log. A request with a valid key is
+ * never counted or delayed.
  */
 import { isIP, isIPv6 } from "node:net";
 import type { Clock } from "../../deps.ts";

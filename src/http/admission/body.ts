@@ -9,8 +9,9 @@ import { limitTime } from "../../net/time_limit.ts";
 import { Blocks, freeBuffer } from "../../lib/blocks.ts";
 import type { RunStep } from "../../lib/steps.ts";
 
-/** How long a body may take to arrive, and how long that of an import. */
+/** How long a body may take to arrive. */
 const BODY_TIMEOUT_MS = 30_000;
+/** How long the body of an import or an image may take to arrive. */
 export const LONG_BODY_TIMEOUT_MS = 300_000;
 /** How many bytes are read at a time. */
 const READ_BYTES = 64 * 1024;
@@ -37,8 +38,10 @@ export interface BodyLimits {
 
 /**
  * Reads a body and returns it in blocks. Reserves memory for the declared size
- * before the first byte. So if there is memory for only one of two large bodies,
- * the first is read; if each reserved memory as it arrived, both would fail.
+ * before the first byte. So if there is memory for only one of two large
+ * bodies, the first is read; if each reserved memory as it arrived, both would
+ * fail. Only a body with gzip or without a declared size reserves memory as it
+ * arrives.
  */
 export async function readBody(
   request: Request,

@@ -51,7 +51,8 @@ export class UploadLimiter extends ConcurrencyLimit {
   /**
    * Resolves to a slot, which is free again when it is disposed of. Throws 429
    * if the seller uses all its slots. If all slots are in use, throws 503: at
-   * once for a seller that uses a slot or waits for one, otherwise after a wait.
+   * once for a large body, and for a seller that uses a slot or waits for one;
+   * otherwise after a wait.
    * Throws 408 if the client disconnects during the wait, 503 if the service
    * stops.
    */

@@ -13,8 +13,9 @@ const CHANGE = cursor<ChangePlace>({
 });
 
 /**
- * The cursor of a list of changes: a place and, if servers were unreachable, the
- * place from which their changes may be missing, and their numbers.
+ * The cursor of a list of changes: a place. If servers were unreachable, also
+ * the place from which their changes may be missing, and the numbers of the
+ * servers.
  */
 export const CHANGE_CURSOR: Cursor<ChangeCursor> = {
   write: ({ lacks, ...place }) =>

@@ -367,8 +367,8 @@ export const followProducts = endpoint({
 });
 
 /**
- * Waits for a change after a place. Writes do not notify a signal of all
- * changes, so this function reads twice a second.
+ * Waits for a change after a place. No signal announces all changes, so this
+ * function reads twice a second.
  */
 async function waitForChange(
   exchange: Exchange,

@@ -53,7 +53,7 @@ export async function waitUntilFinal<T>(
 
 /**
  * Answers with a stream of `progress` events and, at the end, a `final` event.
- * The stream ends without it if the key is revoked or the service stops.
+ * If the key is revoked or the service stops, the stream ends without `final`.
  */
 export async function streamProgress<T>(
   exchange: Exchange,

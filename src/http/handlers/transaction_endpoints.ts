@@ -181,7 +181,7 @@ interface ResultsRecord {
   after: number;
   /** How many results follow. */
   remaining: number;
-  /** How many of them may fit into the answer. */
+  /** How many of the results that follow may fit into the answer. */
   count: number;
   /** The pending or failed images of these results, by ordinal. */
   unsettled: ReadonlyMap<number, UnsettledImage>;

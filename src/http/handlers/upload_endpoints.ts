@@ -193,7 +193,10 @@ function missingNode(skus: readonly string[]) {
   };
 }
 
-/** How many times the memory of their bytes decoded short products take. */
+/**
+ * The memory that short products take once they are decoded, as a multiple of
+ * their bytes in the body.
+ */
 const DECODED_COST = 10;
 /** The memory of 10,000 decoded products, counted in bytes of a body. */
 const MAX_DECODED_BYTES = 4 * 1_024 * 1_024;
@@ -260,8 +263,8 @@ function targetOf(url: string): string {
  */
 const UNDONE_PER_REQUEST = 25;
 /**
- * An undo counts as at most this many further requests, so that the undo of many
- * prices does not use up the seller's rate limit.
+ * An undo counts as at most this many further requests, so that the undo of
+ * many prices does not use up the seller's rate limit.
  */
 const UNDO_REQUESTS = 40;
 

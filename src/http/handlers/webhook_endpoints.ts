@@ -288,7 +288,9 @@ async function readDeliveries(
   return { entries, ...end };
 }
 
-/** If the webhook is disabled, the delivery waits until it is registered again. */
+/**
+ * A delivery to a disabled webhook waits until the webhook is registered again.
+ */
 export const replayDelivery = endpoint({
   operation: "replayDelivery",
   title: "Replay a delivery",

@@ -389,8 +389,9 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * Who owns the key of the request: a seller's id, or an operator's name; null
-   * without a key. The unread answers of one owner are counted together.
+   * Who owns the key of the request: a seller's id, or `operator:` and an
+   * operator's name; null without a key. The unread answers of one owner are
+   * counted together.
    */
   get reader(): string | null {
     if (this.owner !== null) return this.owner.id;

@@ -58,8 +58,8 @@ export interface NoticeRoleOptions {
 interface Result {
   outcome: Outcome;
   /**
-   * The least time before the other side is tried again; undefined if it has
-   * answered.
+   * The least time before anything is sent on this channel again; undefined if
+   * no pause is needed.
    */
   leastPauseMs?: number;
   /** For the log; contains no address. */
@@ -70,8 +70,8 @@ interface Result {
 interface Channel {
   recipient: Recipient;
   /**
-   * Excludes sends whose outcome cannot be recorded because a section of the
-   * database is unreachable.
+   * Sends in flight, without those whose outcome cannot be recorded because a
+   * section of the database is unreachable.
    */
   inFlight: Set<Claimed>;
   /** Failures in a row. */
@@ -213,7 +213,10 @@ export class NoticeRole extends LeasedRole {
     return found;
   }
 
-  /** Returns whether it claimed or postponed notices to a seller. */
+  /**
+   * Claims notices about a seller and begins to send them. Returns whether it
+   * claimed or postponed any.
+   */
   async #claim(
     section: ReadWrite,
     channel: Channel,

@@ -81,8 +81,9 @@ export interface RowProblems {
   unstocked: number;
   /** The number of descriptions in HTML, which are sent as text. */
   html: number;
-  /** The indices of rows with a sale price: with a date, or without a price. */
+  /** The indices of rows with a sale price and a date that is not sent. */
   timedSales: readonly number[];
+  /** The indices of rows whose sale price would become the price. */
   unpricedSales: readonly number[];
   /**
    * The number of compare-at prices that the price replaces, because the row
@@ -264,7 +265,10 @@ function saleDatesIn(
 
 const AS_NUMBER =
   /^\d+(?:[.,]\d+E[+-]?\d+|E[+-]\d+|[.,]0)$|^\d{1,3}(?:,\d{3})+$/i;
-/** Whether a text looks like a converted number or date: `1E3`, `1234`, `1-2`. */
+/**
+ * Whether a text looks like a SKU that a spreadsheet program has converted to a
+ * number or date, such as `1.00E+03`, `1,234` or `02-Jan`.
+ */
 function isAsSpreadsheetsWrite(value: string): boolean {
   return AS_NUMBER.test(value) || isMadeDate(value);
 }

@@ -201,8 +201,8 @@ function withoutRemark(name: string): string {
 }
 
 /**
- * Whether the field can have the unit in a name, if the name has a unit. A price
- * cannot be in kilograms.
+ * Whether the field can have the unit in a name, if the name has a unit. A
+ * price cannot be in kilograms.
  */
 function unitFitsTarget(name: string, target: ColumnField): boolean {
   if (target === "weight") return true;
@@ -365,7 +365,10 @@ export function namesRecommendedPrice(name: string): boolean {
     .test(squeezed(name));
 }
 
-/** Whether a name means the status. A shop's export may map it otherwise. */
+/**
+ * Whether a name means the status. In a shop's export, a column of this name
+ * may be another field.
+ */
 export function namesStatus(name: string): boolean {
   return targetByName(name) === "status";
 }
@@ -427,8 +430,8 @@ export function namesPriceUnit(name: string): boolean {
 }
 
 /**
- * The meaning of yes in a column about VAT: prices with VAT ("gross") or without
- * VAT ("net"). Null if the name does not concern VAT.
+ * The meaning of yes in a column about VAT: prices with VAT ("gross") or
+ * without VAT ("net"). Null if the name does not concern VAT.
  */
 export function vatFlagOf(name: string): "gross" | "net" | null {
   if (namesNetAmount(name)) return "net";

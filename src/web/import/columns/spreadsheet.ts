@@ -71,7 +71,10 @@ export interface ColumnMapping {
   targets: readonly ColumnField[];
   /** The number format of each column; used only for numbers. */
   numberFormats: readonly NumberFormat[];
-  /** The columns with the names of attributes, by value column; else -1. */
+  /**
+   * For each column with values of attributes, the column with the attributes'
+   * names; -1 for other columns.
+   */
   nameColumns: readonly number[];
   /** Values for all rows, for fields without a column. */
   values: Readonly<Partial<Record<ColumnField, string>>>;
@@ -372,7 +375,10 @@ function currencyFor(
   return currency === "" ? {} : { currency };
 }
 
-/** Whether the texts of this column differ in almost all rows. */
+/**
+ * Whether this column may be the title: its cells have words, which differ in
+ * more than half of the rows.
+ */
 function mayBeTitle(rows: Table["rows"], column: number): boolean {
   const texts = sampledValues(rows, column);
   return texts.length * 2 > Math.min(rows.length, 200) &&

@@ -365,10 +365,11 @@ const DELIMITERS = ["\t", ";", ",", "|"];
 const SAMPLE = 65_536;
 
 /**
- * The delimiter with which a row has the most known names. If no row has known
- * names: the delimiter with which all first rows have the same number of values,
- * and the most values. If there is no such delimiter: the most frequent one of a
- * line whose next line contains it, too.
+ * The delimiter with which a row has the most known names. If that is at most
+ * one name, or if two delimiters find equally many: the delimiter with which
+ * all first rows have the same number of values, and the most values. If there
+ * is no such delimiter: the most frequent one of a line whose next line
+ * contains it, too.
  */
 function delimiterOf(text: string, countNames: CountNames): string {
   const sample = text.slice(0, SAMPLE);

@@ -1,6 +1,7 @@
 /**
- * Detects the encoding of a table that is not Unicode by its letters. A language
- * has few letters beyond ASCII, and its words contain almost no symbols.
+ * Detects the encoding of a table that is not Unicode, from the letters of the
+ * table. A language has few letters beyond ASCII, and its words contain almost
+ * no symbols.
  */
 
 /** The letters beyond ASCII of each language of a group of code pages. */
@@ -98,7 +99,10 @@ export interface Encodings {
 const WORDS_SAMPLED = 1_000;
 /** The number of words that are shown to the user. */
 const WORDS_SHOWN = 3;
-/** An encoding is certain if this share of the letters belongs to one language. */
+/**
+ * Windows-1252 is certain if this share of the letters belongs to one language,
+ * and no other encoding is about equally likely.
+ */
 const ENOUGH = 0.9;
 /** Encodings whose shares differ by less than this are about equally likely. */
 const MARGIN = 0.1;

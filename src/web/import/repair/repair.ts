@@ -163,7 +163,7 @@ function ownWeightProblem(
     : null;
 }
 
-/** Why a cell is invalid by the table of fields; null if it is valid. */
+/** Why a cell is invalid by the rules of its field; null if it is valid. */
 export function cellProblem(
   sheet: MappedTable,
   row: number,

@@ -690,7 +690,7 @@ function stepAfter(error: unknown, first: Step): Step {
   return { name: "failed", error: failure, refusal };
 }
 
-/** The document to send; that of a table is without these products. */
+/** The document to send. `without` leaves out products of a table. */
 async function documentToSend(
   current: Upload,
   without: readonly number[],

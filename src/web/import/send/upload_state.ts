@@ -189,7 +189,10 @@ export type UploadChange =
     stored: TableUpload["stored"];
   };
 
-/** The upload after a change. A change for the other kind has no effect. */
+/**
+ * The upload after a change. A change of cells has no effect on a document, and
+ * a change of text has none on a table.
+ */
 export function applyChange(current: Upload, change: UploadChange): Upload {
   switch (change.name) {
     case "begun": {
