@@ -48,8 +48,8 @@ export function bulkChangeProblem(change: BulkChange): string | null {
   if (field === "status" || operation === "end") return null;
   const number = parseScaled(text);
   if (number === null) return "Write a number, such as 159.50 or −10.";
-  const question = ambiguityProblem(text, field === "quantity");
-  if (question !== null) return question;
+  const ambiguity = ambiguityProblem(text, field === "quantity");
+  if (ambiguity !== null) return ambiguity;
   if (field === "quantity" && number % SCALED_ONE !== 0n) {
     return "Write a whole number.";
   }
