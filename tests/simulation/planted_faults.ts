@@ -477,7 +477,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "images: the death of a worker releases only one job",
     file: "images/worker/role.ts",
-    from: `      releaseAll(job);
+    from: `      releaseJob(job);
       if (job.lease === culprit) job.end = { kind: "crashed" };`,
     to: '      if (job.lease === culprit) job.end = { kind: "crashed" };',
   },

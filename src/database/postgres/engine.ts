@@ -215,10 +215,10 @@ class PostgresDb implements ServerDb {
         const sql = new PostgresSql(connection, options);
         const value = await sql.during(() => fn(sql));
         const last = single ? null : END_READ;
-        this.#readers.releaseAll(connection, null, last);
+        this.#readers.release(connection, null, last);
         return value;
       } catch (error) {
-        this.#readers.releaseAll(connection, error, single ? null : ROLLBACK);
+        this.#readers.release(connection, error, single ? null : ROLLBACK);
         const isLate = this.#deps.clock.monotonic() > until;
         if (!isLost(error) || tries >= READ_TRIES || isLate) throw error;
       }
@@ -259,7 +259,7 @@ class PostgresDb implements ServerDb {
     const connection = await this.#writers.take();
     const writes = take();
     if (writes.length === 0) {
-      this.#writers.releaseAll(connection, null, null);
+      this.#writers.release(connection, null, null);
       return null;
     }
     const transaction = new Transaction(connection);
@@ -272,7 +272,7 @@ class PostgresDb implements ServerDb {
     const commits = undone === null && called.some(({ ok }) => ok);
     if (commits) undone = await this.#commit(called, transaction);
     const last = commits && undone === null ? null : ROLLBACK;
-    this.#writers.releaseAll(connection, undone?.error ?? null, last);
+    this.#writers.release(connection, undone?.error ?? null, last);
     if (undone === null) { for (const one of called) this.#settle(one); }
     return undone;
   }

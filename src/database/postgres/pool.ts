@@ -156,7 +156,7 @@ export class ConnectionPool {
    * failed. The connection is used again once it has executed the `last`
    * statement.
    */
-  releaseAll(
+  release(
     connection: Connection,
     error: unknown,
     last: Statement | null,
@@ -195,8 +195,8 @@ export class ConnectionPool {
     const connection = await this.take();
     const answer = connection.send(statement, params);
     await answer.then(
-      () => this.releaseAll(connection, null, null),
-      (error) => this.releaseAll(connection, error, null),
+      () => this.release(connection, null, null),
+      (error) => this.release(connection, error, null),
     );
   }
 

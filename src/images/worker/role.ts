@@ -145,7 +145,7 @@ export class ImageRole extends LeasedRole<LeasedImage> {
     this.#store.stop();
     await super.stop();
     await this.#thread.stop();
-    for (const job of this.#inFlight()) releaseAll(job);
+    for (const job of this.#inFlight()) releaseJob(job);
     await this.releaseAll((tx, seller, jobs) =>
       this.#recordEnds(tx, seller, jobs)
     );
@@ -281,7 +281,7 @@ export class ImageRole extends LeasedRole<LeasedImage> {
   #fetch(claims: readonly ClaimedImage[]): void {
     if (this.#thread.ready) return this.#thread.fetch(claims);
     // The worker died while the jobs were being claimed.
-    for (const claim of claims) releaseAll(this.leases.get(claim)!);
+    for (const claim of claims) releaseJob(this.leases.get(claim)!);
   }
 
   /**
@@ -329,13 +329,13 @@ export class ImageRole extends LeasedRole<LeasedImage> {
       const job = this.leases.get(result);
       if (job === undefined) continue;
       if (outcome.kind === "interrupted") {
-        releaseAll(job);
+        releaseJob(job);
         this.#claimsFrom = this.#reportedAt + INTERRUPTED_PAUSE_MS;
         continue;
       }
       this.#history.set(job.origin, isAnswered(outcome));
       if (outcome.kind === "store_unavailable") {
-        releaseAll(job);
+        releaseJob(job);
         this.#store.failed(outcome);
       } else {
         job.permit[Symbol.dispose]();
@@ -365,7 +365,7 @@ export class ImageRole extends LeasedRole<LeasedImage> {
   /** Only the job that the worker was inspecting, if any, can be the cause. */
   #workerDied(culprit: string | null): void {
     for (const job of this.#inFlight()) {
-      releaseAll(job);
+      releaseJob(job);
       if (job.lease === culprit) job.end = { kind: "crashed" };
     }
     this.#services.signals.images.notify();
@@ -376,7 +376,7 @@ export class ImageRole extends LeasedRole<LeasedImage> {
  * Ends a job without a result, which does not count against the image or its
  * seller.
  */
-function releaseAll(job: LeasedImage): void {
+function releaseJob(job: LeasedImage): void {
   job.permit.cancel();
   job.end = "released";
 }
