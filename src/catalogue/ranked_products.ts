@@ -1,7 +1,8 @@
 /**
  * A seller's products in an order without an index. For each page, all products
- * are examined: each product of an upload would change an index at a random
- * place, which takes a sixth of the upload's time (see `GTIN_ROWS`).
+ * are examined. An index would cost more: each product of an upload would change
+ * the index at a random place, which takes a sixth of the upload's time (see
+ * `GTIN_ROWS`).
  */
 import { SCAN_ROWS } from "../database/scan.ts";
 import type { Sql } from "../database/db.ts";
@@ -126,7 +127,7 @@ export class Ranking {
   #add(found: readonly RankedPlace[]): void {
     const compare = comparePlaces(this.#rank);
     const after = this.#after;
-    // Skips places after the last place of the page so far, as most are.
+    // Most places are after the last place of the page so far, and are skipped.
     const last = this.#places[this.#limit - 1];
     const better = found.filter((place) =>
       (after === null || compare(place, after) > 0) &&

@@ -155,7 +155,10 @@ export function commentOn(
   return xmlComment(text);
 }
 
-/** XML does not allow two hyphens in a row in a comment. */
+/**
+ * A comment with this text. Adds spaces between hyphens, because XML does not
+ * allow two hyphens in a row in a comment.
+ */
 export function xmlComment(text: string): string {
   return `<!-- ${xmlText(text).replace(/-(?=-)/g, "- ")} -->`;
 }

@@ -61,8 +61,9 @@ type TransactionRow =
   & Record<string, number>;
 
 /**
- * The seller's number is a parameter: a statement goes to a single section of
- * the database only if each subquery has the number.
+ * The transaction that undid this one. The seller's number is a parameter,
+ * because a statement goes to a single section of the database only if each
+ * subquery has the number.
  */
 const UNDONE_BY = `(SELECT u.id FROM transactions u
    WHERE u.seller_no = ? AND u.undoes = transactions.id) AS undone_by`;

@@ -25,7 +25,8 @@ export async function storeUndoRecord(
 }
 
 /**
- * The undo record of a transaction; null if it never existed or was deleted.
+ * The undo record of a transaction; null if it never existed, was deleted, or is
+ * not newer than `storedAfter`.
  */
 export async function findUndo(
   sql: Sql,

@@ -11,7 +11,10 @@ export interface ListPage<T> {
   found: T[];
   /** The place after which the list continues; null at its end. */
   next: string | null;
-  /** Rows examined, if fewer than `limit` were found; otherwise 0. */
+  /**
+   * The most rows that were examined; 0 if more than `limit` rows match, or if
+   * the scan has no limit.
+   */
   scanned: number;
 }
 

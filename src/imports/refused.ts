@@ -1,7 +1,7 @@
 /**
  * The products that an import refused, as a document that can be corrected and
  * sent again: each product unchanged, byte for byte, after a comment with its
- * problems.
+ * problems (in XML only).
  */
 import type { DocumentForm } from "../catalogue/document_syntax.ts";
 import {
@@ -27,8 +27,8 @@ const STEP = 50;
 /** Bytes of each chunk except the last. */
 const CHUNK = 64 * 1024;
 /**
- * The memory that a document needs while it is sent: a piece of the spool, a
- * chunk, and problems. Very many problems need more.
+ * The memory that a document needs while it is sent: a piece of the import's
+ * document, a chunk, and problems. Very many problems need more.
  */
 export const REFUSED_DOCUMENT_BYTES = 2 * PIECE;
 

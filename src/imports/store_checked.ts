@@ -39,9 +39,10 @@ export interface StoreOfCheck {
 const NAMED_PRODUCTS = 50;
 
 /**
- * Throws 404 for an unknown import, 409 `conflict` for an import that is not a
- * dry run, has not ended, has no valid product, or whose document is no longer
- * kept, 409 `changed_since` if products were changed since the check.
+ * Stores a dry run. Throws 404 for an unknown import; 409 `conflict` for an
+ * import that is not the dry run of a document, has not ended, was refused, or
+ * whose document is no longer kept; 409 `changed_since` if products were changed
+ * since the check.
  */
 export async function storeChecked(
   services: Services,

@@ -22,7 +22,7 @@ export interface FeedEvent {
    * skipped.
    */
   number: number;
-  /** The body of its delivery, even if there is no delivery. */
+  /** The body that a delivery of the event sends, or would send. */
   body: Uint8Array;
 }
 
@@ -40,7 +40,7 @@ export interface EventsQuery {
 
 /** The numbers of a seller's events that can be listed. */
 export interface Listable {
-  /** How many numbered events match the query. */
+  /** How many numbered events match the query, up to its limit. */
   count: number;
   /** The greatest number; 0 if there are none. */
   last: number;

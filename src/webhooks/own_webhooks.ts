@@ -8,7 +8,7 @@ import type { Trigger } from "./trigger.ts";
 import type { DeliveryState } from "./webhook.ts";
 import { deleteWebhook } from "./webhook_rows.ts";
 
-/** Throws 404 if there is no webhook for the trigger. */
+/** Deletes a webhook; throws 404 if there is none for the trigger. */
 export async function removeWebhook(
   { db, deps }: Pick<Services, "db" | "deps">,
   { no }: Seller,
@@ -20,7 +20,7 @@ export async function removeWebhook(
   if (!found) throw notFound("webhook");
 }
 
-/** Throws like `rotateOwnSecret`, and 404 if there is no webhook. */
+/** Like `rotateOwnSecret`; throws 404 if there is no webhook. */
 export async function rotateSecretOfOwn(
   { db, deps }: Pick<Services, "db" | "deps">,
   { no }: Seller,

@@ -38,9 +38,9 @@ export const WEBHOOK = {
 };
 
 /**
- * Registers the webhook of a document; it replaces one for the same
- * trigger. Throws a `ServiceError`: 422 for an invalid trigger or URL, or a
- * host that cannot be reached.
+ * Registers the webhook of a document, and replaces a webhook of the same
+ * trigger. Throws a `ServiceError`: 422 for an invalid trigger, format or URL, or
+ * for a host whose address is unknown or not allowed.
  */
 export async function registerWebhook(
   { db, deps, signals, outbound }: Services,
@@ -101,7 +101,7 @@ function readUrl(text: string): ReadResult<string> {
   };
 }
 
-/** Why the host of a URL cannot be called; null if it can. */
+/** Why the address of a URL's host cannot be used; null if it can. */
 async function unreachable(
   url: string,
   check: Outbound["check"],

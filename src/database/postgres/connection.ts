@@ -134,7 +134,7 @@ class Batch implements pg.Submittable {
     sent.isNew = !this.#prepared.has(name);
     if (sent.isNew) {
       this.#prepared.set(name, []);
-      // The statement stays prepared if only its first execution failed.
+      // If only its first execution failed, the server still has the statement.
       connection.close({ type: "S", name });
       connection.parse({ name, text });
       connection.describe({ type: "S", name });

@@ -53,8 +53,8 @@ const CONNECT_MS = 1_500;
  */
 const REFRESH_MS = 2_000;
 /**
- * Servers learn of moved shards one after the other; the pause between checks
- * for that.
+ * The pause between checks whether shards have moved: servers learn of a move
+ * one after the other.
  */
 const SETTLE_MS = 100;
 const SETTLE_CHECKS = 5;
@@ -184,7 +184,7 @@ export class Nodes {
 
   /**
    * The sellers of a transaction over several sellers that begins now.
-   * `onHorizon` is called if it reads the horizon.
+   * `onHorizon` is called if the transaction reads the horizon.
    */
   reach(onHorizon = () => {}): SellersInReach {
     return {
@@ -515,7 +515,7 @@ export class Nodes {
   }
 }
 
-/** Asks one server, on a connection of its own. */
+/** Asks one server whether it answers, on a connection of its own. */
 class Probe {
   readonly #settings: pg.ClientConfig;
   #client: pg.Client | null = null;

@@ -49,8 +49,8 @@ export interface SellersInReach extends Reach {
   /** The last known places of the shards; see `PLACES_NOW`. */
   readonly places: string;
   /**
-   * The change horizon of all these servers; undefined in a transaction on one
-   * server.
+   * The change horizon of all reachable servers; undefined in a transaction on
+   * one server.
    */
   horizon?(): Promise<ChangeHorizon>;
 }
@@ -126,7 +126,7 @@ export class Transaction {
   failure: { error: unknown; tx: PostgresTx | null } | null = null;
   /** Resolves when the server has executed or refused all that was sent. */
   done: Promise<unknown> = Promise.resolve();
-  /** How many unanswered statements have an expected number of changes. */
+  /** How many statements whose changes are checked are not yet answered. */
   uncounted = 0;
   /**
    * The shard places when a statement ran that changed no row and was allowed

@@ -143,7 +143,10 @@ async function migrate(
   return upgraded;
 }
 
-/** Inserts the version row into an empty database, if allowed. */
+/**
+ * The version of the database. Inserts the row with the version into an empty
+ * database, if `create` is true.
+ */
 async function schemaVersion(
   client: pg.Client,
   create: boolean,

@@ -3,8 +3,8 @@
  * to the writes when the transaction is undone. A callback runs the
  * transactions, so this module knows no server.
  *
- * Writes of one kind wait in one line. A transaction begins whenever a slot is
- * free, and takes all writes of the line once it has a connection. So the
+ * Writes of one kind wait in one line. A transaction begins when it gets a
+ * permit, and takes the writes of the line when it gets a connection. So the
  * longer transactions take, the more writes share a transaction.
  */
 import type { Clock } from "../../deps.ts";

@@ -338,7 +338,10 @@ export class SqliteConnection {
     if (rest.length > 0) this.#execute(ofRows(1), rest);
   }
 
-  /** `VACUUM INTO` needs ATTACH, which Deno forbids without `-A`. */
+  /**
+   * Copies the database to a file. Not by `VACUUM INTO`, which needs ATTACH,
+   * which Deno forbids without `-A`.
+   */
   async copyTo(file: string): Promise<void> {
     try {
       await backup(this.#database, file, { rate: ALL_PAGES });

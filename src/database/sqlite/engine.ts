@@ -301,8 +301,9 @@ class SqliteDb implements Db {
   }
 
   /**
-   * Repeats a rollback that failed until it succeeds or the next write starts
-   * with it, because other processes wait for the lock.
+   * Repeats a rollback that failed, because other processes wait for the lock.
+   * Ends when the rollback succeeds, or when a write waits, which begins with a
+   * rollback.
    */
   async #release(): Promise<void> {
     const backoff = new Backoff(this.#deps);

@@ -5,14 +5,14 @@ import { identityOf } from "./file.ts";
 
 /**
  * How long a check's result is reused, because a check before each commit would
- * add a twentieth to a small write. If the file is removed, a commit in between
- * is lost or returns together with all earlier commits.
+ * add a twentieth to a small write. A commit between the removal of a file and
+ * the next check is lost, unless the file is put back.
  */
 const CHECK_MS = 10;
 
 /**
  * Checks that the files of an open database are in place. A write to an
- * unlinked file is lost. A database file that was moved away may return. But
+ * unlinked file is lost. A database file that was moved may be put back. But
  * once the log or its index is gone, this process and other processes no longer
  * see the same state, so the connections must not be used again.
  */

@@ -20,7 +20,7 @@ const ANSWER_LIMIT = 500;
  */
 const EXHAUSTED_LIMIT = 100;
 
-/** How a job ended. */
+/** How an attempt ended, for the requests that it answers. */
 export interface Answer {
   status: "stored" | "reused" | "failed";
   /** Number of the attempt, from 1. */

@@ -44,7 +44,7 @@ const NAMED = existsIn("transaction_images");
 
 /**
  * The copies whose SHA-256 starts with `prefix` (two hexadecimal digits), each
- * once, by SHA-256.
+ * once, in the order of their SHA-256.
  */
 export async function copiesUnder(
   sql: Sql,
@@ -89,7 +89,7 @@ export async function hasCopies(sql: Sql): Promise<boolean> {
   return (await copiesAfter(sql, "", 1)).length > 0;
 }
 
-/** The copies of `copiesUnder` that a product shows or an upload waits for. */
+/** The copies of `copiesUnder` that something needs; see `NEEDED`. */
 export async function neededCopiesUnder(
   sql: Sql,
   prefix: string,

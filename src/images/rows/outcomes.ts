@@ -239,9 +239,9 @@ function endingOf(row: LeasedRow, outcome: AttemptOutcome): Ending {
 }
 
 /**
- * Locks the rows, so that no request can join these images before the commit
- * without being answered. `|| ''` keeps SQLite from reading all images of the
- * seller in the order of `url_key`.
+ * Locks the rows, so that a new request for one of these images waits for the
+ * commit and sees its result. `|| ''` keeps SQLite from reading all images of
+ * the seller in the order of `url_key`.
  */
 async function leasedRows(
   tx: Tx,

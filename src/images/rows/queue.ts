@@ -1,6 +1,6 @@
 /**
- * The image queue: due jobs, and jobs under a lease. Its lanes are the origins
- * of the URLs.
+ * The image queue: due jobs, and jobs under a lease. Jobs are claimed for one
+ * seller and one origin of URLs at a time.
  */
 import { IMAGES, type StoredFile } from "../image.ts";
 import type { ImageType } from "../image_types.ts";

@@ -54,7 +54,7 @@ const NEXT_CLAIM_MS = 50;
 /** Nothing is claimed for this long after this process aborted a download. */
 const INTERRUPTED_PAUSE_MS = 1_000;
 
-/** Part of the write that ends an import. */
+/** Called in the write that settles the last image of an import. */
 export type ImportEnded = (
   tx: Tx,
   key: { sellerNo: number; importId: string },

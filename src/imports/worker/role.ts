@@ -58,8 +58,8 @@ export interface ImportRoleOptions {
 export class ImportRole extends LeasedRole {
   readonly #services: Services;
   /**
-   * Sellers with due imports that found no free slot, and the time since which
-   * they have waited (monotonic milliseconds).
+   * Sellers with due imports that this process is about to claim, and the time
+   * since which it has tried to (monotonic milliseconds).
    */
   #waiting = new Map<number, number>();
 
@@ -131,7 +131,7 @@ export class ImportRole extends LeasedRole {
     const until = deps.clock.monotonic() + TURN_MS;
     try {
       for (let isOver = false;;) {
-        // After the last part, this call records the end of the import.
+        // Called once more after the last part, to log the end of the import.
         const job = await this.#next(seller, leased);
         if (job === null) return;
         if (isOver) break;

@@ -59,7 +59,10 @@ export function insertEvent(tx: Tx, event: NewEvent): Promise<number> {
   return tx.run(INSERT_AS_REGISTERED, [...params, ...webhook], "any");
 }
 
-/** `body` is null once it is no longer kept. */
+/**
+ * The seller's event of this trigger with this reference. Its body is null once
+ * the body is no longer kept.
+ */
 export function findEvent(
   sql: Sql,
   sellerNo: number,

@@ -181,7 +181,7 @@ const QUEUE_HEADS = ofWaitingSellers(
 /**
  * The webhooks of active sellers with a delivery due up to `horizon`, the
  * longest due first. Reads one entry of the index for each webhook of a seller
- * with waiting deliveries, so that a backlog costs nothing.
+ * with waiting deliveries, so that the time does not grow with a backlog.
  */
 export async function queueHeads(
   sql: Sql,

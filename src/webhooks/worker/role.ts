@@ -38,7 +38,7 @@ import { isReachable } from "../../database/sections.ts";
 
 /** How long attempts in flight may take to end after a stop. */
 const GRACE_MS = 2_000;
-/** A failing webhook keeps its slot this long for each failure in a row. */
+/** A failing webhook keeps its permit this long for each failure in a row. */
 const REST_MS = 10;
 const REST_MAX_MS = 1_000;
 
