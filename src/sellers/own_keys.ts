@@ -114,8 +114,8 @@ export function rotateOwnKey(
 
 /**
  * Revokes a key of the seller, unless it is revoked already. Throws 404 for an
- * unknown key, 409 for the last valid key with the scope `keys` that does not
- * expire within a day.
+ * unknown key, 409 unless another key with the scope `keys` stays valid for a
+ * day, or for as long as the revoked key would have been valid.
  */
 export function revokeOwnKey(
   services: WriteServices,

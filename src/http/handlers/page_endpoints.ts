@@ -12,8 +12,8 @@ import { PAGE_SCRIPTS } from "./built_files.ts";
 import { serveText, type StaticText, staticText } from "./static_text.ts";
 
 /**
- * No external or inline content, and text is never parsed as markup.
- * `worker-src` allows the script of the thread that reads workbooks.
+ * No external content, no inline scripts and styles, and text is never parsed
+ * as markup. `trusted-types` allows the URL of the worker that reads workbooks.
  */
 const POLICY = [
   "default-src 'none'",

@@ -37,7 +37,7 @@ export function wantsEvents({ request, form }: Exchange): boolean {
 
 /**
  * Waits until the record is final, at most for `ms`. Throws 401 if the key is
- * revoked meanwhile.
+ * revoked meanwhile, 403 if the seller is suspended.
  */
 export async function waitUntilFinal<T>(
   exchange: Exchange,

@@ -126,8 +126,9 @@ async function fullRecord(
   let mayBeLong = false;
   let next = 0;
   /**
-   * Reads the whole record in the first step, then encodes its results. Returns
-   * whether there is more to do.
+   * Reads the whole record in the first step, then encodes its results. A long
+   * record is read in the second step, which waits for other long answers.
+   * Returns whether there is more to do.
    */
   const step = async (): Promise<boolean> => {
     record ??= await db.of(seller.no).read((sql) =>

@@ -11,9 +11,9 @@ import type { Exchange } from "../server/exchange.ts";
 const POLL_MS = 500;
 
 /**
- * Waits until `wait` resolves, at most for `ms`. The request occupies one of the
- * slots for waiting requests. Throws 429 or 503 if no slot is free, 401 if the
- * key is revoked meanwhile.
+ * Waits until `wait` resolves, at most for `ms`. The request occupies one of
+ * the slots for waiting requests. Throws 429 or 503 if no slot is free, and the
+ * errors of `wait`.
  */
 export async function waitInSlot(
   exchange: Exchange,
@@ -27,8 +27,8 @@ export async function waitInSlot(
 
 /**
  * Calls `check` at once, whenever the signal is notified, and after `POLL_MS`.
- * Returns the first result that is not null; null if `abort` fires first. Throws
- * 401 or 403 if the key is revoked.
+ * Returns the first result that is not null; null if `abort` fires first.
+ * Throws 401 if the key is revoked, 403 if the seller is suspended.
  */
 export async function pollUntil<T>(
   { services, checkKey }: Pick<Exchange, "services" | "checkKey">,

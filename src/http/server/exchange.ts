@@ -58,8 +58,8 @@ export interface FinalRecord {
 /** What a handler needs of the server. */
 export interface Needs {
   /**
-   * Whether the request is an upload. Uploads are expensive, so they are limited
-   * for each seller and in total.
+   * Whether the request is an upload. Uploads are expensive, so they are
+   * limited for each seller and in total.
    */
   upload?: boolean;
   /** Whether the handler waits on purpose; then a slow answer is not logged. */
@@ -147,9 +147,9 @@ export class Exchange implements Disposable {
   }
 
   /**
-   * Reads and inflates the body. Throws 415 for its media type, 413 for its size,
-   * 408 after the deadline, 503 if there is not enough memory. `limit` is in
-   * bytes, by default from the settings.
+   * Reads and inflates the body. Throws 415 for its media type, 413 for its
+   * size, 408 after the deadline, 503 if there is not enough memory. `limit` is
+   * in bytes, by default from the settings.
    */
   readonly body = async (limit?: number) =>
     joinBlocks(await this.blocks(limit));
@@ -219,8 +219,8 @@ export class Exchange implements Disposable {
   };
 
   /**
-   * Reserves memory for the decoded document, counted in bytes of a body, but at
-   * most the rest of the seller's share. Throws 503 if there is not enough.
+   * Reserves memory for the decoded document, counted in bytes of a body, but
+   * at most the rest of the seller's share. Throws 503 if there is not enough.
    */
   readonly takeRoom = (bytes: number): void => {
     const { budget } = this.#server.admission;
@@ -297,7 +297,10 @@ export class Exchange implements Disposable {
     return slot;
   };
 
-  /** Authenticates again; throws 401 or 403 within a second of a revocation. */
+  /**
+   * Authenticates again. Throws 401 once the key has been revoked for a second,
+   * 403 once the seller has been suspended for a second.
+   */
   readonly checkKey = async (): Promise<void> => {
     const key = this.request.headers.get(KEY_HEADER);
     const { keys, operatorKeys } = this.#server.admission;

@@ -22,7 +22,10 @@ type ObserverServices = Pick<
 >;
 
 interface LastingCondition {
-  /** The notice, which is the same in each attempt. */
+  /**
+   * The notice that is sent directly, the same in each attempt; null if the
+   * notice is stored.
+   */
   notice: Notice | null;
   isSent: boolean;
   /** Monotonic milliseconds. */
@@ -133,7 +136,8 @@ export class ObservedConditions {
   }
 
   /**
-   * Whether reviews wait; sellers whose section is unreachable are not counted.
+   * A notice if reviews wait, except reviews of sellers in unreachable
+   * sections.
    */
   async #reviews(): Promise<ObservedNotice[]> {
     const pending = { state: "pending", sellerNo: null } as const;
@@ -149,7 +153,8 @@ export class ObservedConditions {
   }
 
   /**
-   * Whether the last backup is old; not reported if the command never made one.
+   * A notice if the last backup is old; none if the command never made a
+   * backup.
    */
   async #backup(): Promise<ObservedNotice[]> {
     const { db, deps } = this.#services;

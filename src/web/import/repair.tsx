@@ -240,8 +240,9 @@ function CellPanel(
       place: TableCell;
       label: string;
       tableProblems: readonly TableProblem[];
-      /** The rows with the same problem: the rows below, and all rows. */
+      /** The rows below with a problem that this column would solve. */
       below: readonly number[];
+      /** All rows with a problem that this column would solve. */
       needing: readonly number[];
       busy: boolean;
       write: (cells: readonly CellText<ColumnKey>[]) => void;

@@ -128,8 +128,8 @@ const KNOWN_RATES =
     .split(" ").map(Number);
 
 /**
- * Whether a text is a known VAT rate, in percent or as a share, or the number
- * of a tax class.
+ * Whether a text is a known VAT rate, in percent or as a share, the number of a
+ * tax class, or no number at all.
  */
 function isKnownRate(text: string): boolean {
   const rate = Number(

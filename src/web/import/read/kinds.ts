@@ -72,7 +72,7 @@ const UNUSABLE_KINDS: readonly UnusableKind[] = [
 /** The number of bytes that are examined at the start, and at the end. */
 const BYTES_READ = 16_384;
 
-/** The kind of a file, by its content and name. */
+/** The kind of a file, by its content. A refusal shows the name. */
 export function fileKindOf(name: string, bytes: ArrayBuffer): FileContentKind {
   const refused = (what: string, remedy: string): FileContentKind => ({
     name: "refused",

@@ -11,8 +11,8 @@ export interface XmlElement {
 }
 
 /**
- * Parses a document; null if the root is not closed. The service reports other
- * mistakes. Only leaf elements have a `text`.
+ * Parses a document; null if the root is empty or not closed. The service
+ * reports other mistakes. Only leaf elements have a `text`.
  */
 export function parseXml(text: string): XmlElement | null {
   const elements = elementsOf(text);

@@ -137,7 +137,10 @@ export interface TableUpload extends AnyUpload {
    * The number of columns in the file; later columns were added on the page.
    */
   ownColumns: number;
-  /** The rows that are not stored, as indices. */
+  /**
+   * The indices of the rows to send: all rows, or those that an earlier import
+   * did not store.
+   */
   rows: readonly number[];
   /** The changed cells, by `row:column`, with their texts at the last check. */
   changed: ReadonlyMap<string, string>;

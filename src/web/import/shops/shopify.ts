@@ -60,7 +60,10 @@ const OF_VARIANTS = /^(variant |image |option\d+ value|handle$)/i;
 /** The number of products with variants that are read between two pauses. */
 const STEP = 100;
 
-/** Makes a row for each variant, with missing values from the first row. */
+/**
+ * Makes a row for each variant of a product, and copies missing values from the
+ * product's first row.
+ */
 export function* gatherFamilies(
   table: Table,
   at: ColumnFinder,
