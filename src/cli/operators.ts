@@ -85,7 +85,7 @@ export const operatorCommands: readonly Command[] = [
       flag(
         "seller",
         "NAME",
-        "only changes of the seller that had this name at that time",
+        "only changes that concern the seller with this name at that time",
       ),
       ...periodFlags,
     ],

@@ -1119,7 +1119,7 @@ export interface ListAllRefusalsAnswer {
 export interface ListAuditQuery {
   /** only changes by the operator key of this name, or by `environment` (SELLER_OPERATOR_KEY), `command line` or `seller` */
   who?: string;
-  /** only changes of the seller that had this name at the time of the change */
+  /** only changes that concern the seller with this name at that time */
   seller?: string;
   /** only entries of this time and later */
   since?: string;

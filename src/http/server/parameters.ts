@@ -275,7 +275,7 @@ export const WHO_FILTER = requiredText(
 );
 export const AUDIT_SELLER_FILTER = requiredText(
   "seller",
-  "only changes of the seller that had this name at the time of the change",
+  "only changes that concern the seller with this name at that time",
 );
 export const SELLER_FILTER: Parameter = {
   name: "seller",
