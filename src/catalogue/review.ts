@@ -1,6 +1,7 @@
 /**
- * The operator's review of products. A seller's policy says which of its
- * products wait for a decision; price and stock never do.
+ * The operator's review of products. A seller's policy says which products wait
+ * for a decision. A change of price or stock alone is reviewed only if the
+ * product was rejected because of that field.
  *
  *                 created, or changed under `changes`
  *                                 │

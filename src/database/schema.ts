@@ -183,7 +183,7 @@ export const TABLES = {
     onSellerRemoval: "rows",
   },
 
-  /** The number after which changes are numbered (`change_numbers.ts`). */
+  /** The base of the numbers of changes; see change_numbers.ts. */
   change_counter: {
     columns: { id: "integer", n: "integer", changed_at: "integer DEFAULT 0" },
     key: "id",
@@ -225,7 +225,7 @@ export const TABLES = {
       review_at: "integer?",
       // its newest row in `price_changes`; null if there is none
       price_row: "integer?",
-      // the time of the next step of its sale, while none is recorded for it
+      // the time of the next step of its sale that is not recorded yet
       sale_at: "integer?",
       title: "text",
       // JSON; see catalogue/review.ts
@@ -633,7 +633,7 @@ export const TABLES = {
     deletedWith: { imports: "import_id" },
   },
 
-  /** Uploads. */
+  /** Uploads, parts of imports, and undos. */
   transactions: {
     columns: {
       seller_no: "integer",
@@ -719,7 +719,7 @@ export const TABLES = {
     columns: {
       seller_no: "integer",
       transaction_id: "id",
-      // length of the document and of the data stored with it
+      // length of the document; the amount that counts against the limit
       bytes: "integer",
       kept_bytes: "integer",
     },
@@ -761,7 +761,9 @@ export const TABLES = {
     onSellerRemoval: "rows",
   },
 
-  /** Used keys; a repeated request gets the answer of the first one. */
+  /**
+   * Used Idempotency-Keys; a repeated request gets the answer of the first one.
+   */
   idempotency_keys: {
     columns: {
       seller_no: "integer",
@@ -898,7 +900,7 @@ export const TABLES = {
       // null: no webhook was registered
       delivery_id: "id?",
       created_at: "integer",
-      // signed and sent as is; null: only the reference is kept
+      // in the format of its data; null: only the reference is kept
       body: "bytes?",
     },
     key: "seller_no, id",
@@ -931,8 +933,8 @@ export const TABLES = {
   },
 
   /**
-   * At most one delivery for each event, with the event's id. The webhook of a
-   * delivery may have been deleted.
+   * At most one delivery for each event, which `event_id` names. The webhook of
+   * a delivery may have been deleted.
    */
   deliveries: {
     columns: {
@@ -992,7 +994,10 @@ export const TABLES = {
     portion: 1_000,
   },
 
-  /** Hours are Unix time in hours; `seller_no` is `Tx.localSellerNo`. */
+  /**
+   * How often something happened in each hour, as Unix time in hours;
+   * `seller_no` is `Tx.localSellerNo`.
+   */
   hourly_counts: {
     columns: {
       seller_no: "integer",
@@ -1023,7 +1028,7 @@ export const TABLES = {
     onSellerRemoval: "never",
   },
 
-  /** The positions of jobs that repeatedly go through all rows. */
+  /** What maintenance jobs keep between runs, such as where each continues. */
   maintenance_positions: {
     columns: { job: "text", position: "text" },
     key: "job",
@@ -1150,8 +1155,8 @@ export const TABLES = {
   },
 
   /**
-   * Changes that operators made. It has names, not ids, because the records
-   * that ids refer to may be deleted.
+   * Changes that operators made, and changes of keys that sellers made. The log
+   * has names, because the records that ids refer to may be deleted.
    */
   audit_log: {
     columns: {

@@ -55,7 +55,10 @@ export interface PartDocument {
   ) => Promise<Span[]>;
 }
 
-/** Products and lines are counted from the beginning of the whole document. */
+/**
+ * Reads a part and decodes it. Products and lines are counted from the beginning
+ * of the whole document.
+ */
 export async function readPart(
   services: Services,
   { seller, key, row, part }: Job,

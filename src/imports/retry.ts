@@ -7,8 +7,9 @@ import { findImport } from "./import_rows.ts";
 import { transactionsWithFailures } from "./part_rows.ts";
 
 /**
- * Handles one part after the other, so that no write is long. Returns how many
- * references are tried again; throws 404.
+ * Tries the failed images again, one part after the other, so that no write is
+ * long. Returns how many image references are tried; throws 404 for an unknown
+ * import.
  */
 export async function retryImagesOf(
   services: Pick<Services, "db" | "deps" | "signals">,

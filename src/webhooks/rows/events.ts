@@ -10,7 +10,7 @@ export interface NewEvent {
   trigger: Trigger;
   /** The emitter's own id of the event; null for a test event. */
   reference: string | null;
-  /** The body as it is signed and sent. */
+  /** The body of a delivery in the format of the event's data. */
   body: Uint8Array;
   /** The delivery to create; null if no webhook is registered. */
   delivery: { id: string; webhook: WebhookState } | null;
