@@ -16,7 +16,7 @@ export interface ClientOptions extends Partial<Platform> {
   url?: string;
   /** The key of a seller or an operator. */
   key: string;
-  /** The value of `CallOptions.retryFor` for calls without one; or 60,000. */
+  /** `CallOptions.retryFor` of calls that do not set it; 60,000 by default. */
   retryFor?: number;
   /** Limits of what the client accepts from the service. */
   limits?: Partial<Limits>;

@@ -53,7 +53,7 @@ export class Signal {
 
   /**
    * Resolves at the next `notify(key)`, after `ms`, or when `abort` fires; at
-   * once if there was a notification since the count was `since`.
+   * once if there was a notification, for any key, since the count was `since`.
    */
   wait(
     clock: Clock,

@@ -128,7 +128,7 @@ export class HttpConnection {
    * (1xx).
    *
    * @throws {OutboundError} `reset` if the connection breaks without an answer,
-   * `protocol` if the answer is not HTTP/1.1.
+   * `protocol` if the answer is malformed, or neither HTTP/1.1 nor HTTP/1.0.
    */
   async exchange(method: string, request: Uint8Array): Promise<ResponseHead> {
     this.#idle = false;

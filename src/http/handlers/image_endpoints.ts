@@ -62,7 +62,10 @@ export const getImage = endpoint({
   return await imageAnswer(request, services.images, name, headers);
 });
 
-/** Reads only the bytes that are sent, with one request to the image store. */
+/**
+ * Reads only the bytes that are sent. A whole image takes one request to the
+ * image store, a range two.
+ */
 async function imageAnswer(
   request: Request,
   store: ImageStore,

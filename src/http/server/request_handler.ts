@@ -3,7 +3,8 @@
  * error into an answer, adds headers, and logs the request.
  *
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
- * rate (429) → scope (403) → path and query (400) → media type (415) → size (413) → the body.
+ * unread answers (429, 503, for a GET) → rate (429) → scope (403) → path and
+ * query (400) → media type (415) → size (413) → the body.
  */
 import { outageOf } from "../../database/db.ts";
 import type { LogFields } from "../../deps.ts";

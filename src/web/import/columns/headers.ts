@@ -228,7 +228,7 @@ function hasWord(name: string, pattern: RegExp): boolean {
 /** Words in the names of prices. */
 const PRICE =
   /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
-/** Words in the names of other prices than a customer pays for one piece. */
+/** Words in the names of prices that no customer pays for one piece. */
 const OTHER_PRICE_WORDS =
   /^(?:ek|cost|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max|kost|gultig|giltig|valid|valab|wazn|geldig)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|acquisto|fornitore|ingrosso|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
 
