@@ -56,7 +56,7 @@ export interface Leased {
   order?: string;
 }
 
-/** SQL about the sellers with waiting rows, for a statement of its own. */
+/** Parts of an SQL statement about the sellers with waiting rows. */
 export interface WaitingSellers {
   /**
    * A query for WITH, `waiting (seller_no)`. Its parameter is a seller number;

@@ -92,7 +92,7 @@ interface OtherSignals {
  */
 export type Signals = Readonly<Record<QueueName, Signal> & OtherSignals>;
 
-/** Signals connected to those of other processes by `wakeUps`. */
+/** Signals, which `wakeUps` connects to the signals of other processes. */
 export function newSignals(wakeUps: WakeUps | null = null): Signals {
   const shared = (topic: keyof Signals) =>
     new Signal((key) => wakeUps?.send(topic, key));

@@ -1,4 +1,4 @@
-/** Bytes in several blocks, such as those of an arriving body. */
+/** Bytes in several blocks, such as the blocks of an arriving body. */
 
 /** Chunks are copied into blocks of this many bytes. */
 const BLOCK = 64 * 1024;

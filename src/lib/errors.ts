@@ -155,8 +155,8 @@ export type ErrorCode = keyof typeof ERRORS;
 export const CONFLICT_STATUS = 409;
 
 /**
- * Codes of bytes that are not accepted as an image. The types are those of
- * `images/image_types.ts`.
+ * Codes of bytes that are not accepted as an image. `images/image_types.ts`
+ * lists the accepted types.
  */
 export const IMAGE_CONTENT_CODES = {
   image_incomplete: {

@@ -13,8 +13,8 @@ const MONTHS = new Set(
 );
 
 /**
- * Whether a text is such a date, for example `12. Sep`, `Nov 78` or
- * `12.09.2026`.
+ * Whether a text may be a number that a spreadsheet program has turned into a
+ * date, for example `12. Sep`, `Nov 78` or `12.09.2026`.
  */
 export function isMadeDate(text: string): boolean {
   const [one = "", other = ""] = text.toLowerCase().split(/[.\s-]+/)

@@ -112,7 +112,10 @@ export class Owners {
     return this.#of(owner).share(this.clock.monotonic());
   }
 
-  /** Time used beyond that of the owner last served in turn, in milliseconds. */
+  /**
+   * How much more time the owner has used than the owner that was last served
+   * in turn, in milliseconds.
+   */
   extraMs(owner: string): number {
     return Math.max(0, this.#of(owner).spentMs - this.#floor);
   }

@@ -143,8 +143,8 @@ export class HostNames {
     const { allow } = this.#options;
     const found = await this.#resolve(name, slot);
     if (found.some((address) => isBlocked(address, allow))) {
-      // The message omits the addresses, which may be those of the service's
-      // own network.
+      // The message omits the addresses, which may belong to the service's own
+      // network.
       throw new OutboundError(
         "blocked",
         `${name} leads to an address that is not on the public internet; the URL must lead to a public host.`,

@@ -274,11 +274,10 @@ export class Outbound {
 
   /**
    * Sends a GET and streams the body. If the connection breaks without an
-   * answer, it tries once more, within the same time. The body of a 2xx answer
-   * must be uncompressed and no larger than `maxBytes`; that of any other
-   * answer is cut off there.
-   * @throws {OutboundError} `too_large` at once if the declared length is,
-   * `protocol` if there is a content coding
+   * answer, it tries once more, within the same time. Reading the body of any
+   * answer throws `too_large` after `maxBytes`.
+   * @throws {OutboundError} for a 2xx answer: `too_large` if the declared
+   * length is more than `maxBytes`, `protocol` if the body has a content coding
    */
   async get(url: string, options: GetOptions): Promise<StreamedAnswer> {
     const { headers = {}, maxBytes, answerMs } = options;
@@ -512,7 +511,10 @@ export class Outbound {
   }
 }
 
-/** Only a repeated request may use a slot that its owner has reserved. */
+/**
+ * The limit of a host's pace. Only a repeated request may use a slot that its
+ * owner has reserved.
+ */
 function paceLimit(paces: Paces): Limit {
   return ({ owner, keys, first }, usage) => {
     const [origin] = keys!;

@@ -1,7 +1,7 @@
 /**
- * Sends mail through a mail server that the operator chose (SMTP, RFC 5321), so
- * neither its address nor its answers are checked; its time and the length of
- * its answers are limited.
+ * Sends mail through a mail server (SMTP, RFC 5321). The operator chose the
+ * server, so its address and its answers are not checked. The time and the
+ * length of its answers are limited.
  */
 import { connect, isIPv4, type Socket } from "node:net";
 import { Readable } from "node:stream";

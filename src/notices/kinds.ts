@@ -161,7 +161,7 @@ interface ExpiringKey {
 
 /**
  * Keys that expire soon. A key that expires within a day opens no notice: it
- * was probably rotated, and its seller knows of that.
+ * was probably rotated, and the seller knows of the rotation.
  */
 async function expiringKeys(
   sql: Sql,

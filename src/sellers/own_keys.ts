@@ -67,7 +67,7 @@ function changeKeys<T>(
 }
 
 /**
- * Creates a key; rights that are not given are those of the request's key.
+ * Creates a key. A right that is not given is taken from the request's key.
  * Throws 403 for rights that exceed the rights of the request's key, 422 for
  * one key too many.
  */

@@ -208,8 +208,8 @@ export class RefusalLog {
         repeats,
         "any",
       );
-      // Deletes rows written while the clock was fast: their ids are greater than
-      // those of later rows, so they would be kept as the newest.
+      // Deletes rows written while the clock was fast: their ids are greater
+      // than the ids of later rows, so they would be kept as the newest.
       await tx.runMany(
         "DELETE FROM refusals WHERE seller_no = ? AND id > ? AND at > ?",
         sellers.flatMap((no) => {

@@ -226,9 +226,9 @@ export class RequestHandler {
   }
 
   /**
-   * Lets requests of other clients run between those of one client. A PUT
-   * changes one value and need not wait: PUT requests that arrive together share
-   * a commit, which costs more than the requests themselves.
+   * Lets requests of other clients run between the requests of one client. A
+   * PUT changes one value and need not wait: PUT requests that arrive together
+   * share a commit, which costs more than the requests themselves.
    */
   #pace(exchange: Exchange, { method }: Route): Promise<void> | void {
     if (method === "PUT") return;

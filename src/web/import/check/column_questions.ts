@@ -58,7 +58,10 @@ export function rivalQuestions(
   });
 }
 
-/** Asks about a column whose values, but not its name, are those of a currency. */
+/**
+ * Asks whether a column is the currency if its values are currencies and its
+ * name is unknown.
+ */
 export function currencyQuestion(
   { table, mapping: { targets }, chosen }: CheckedTable,
 ): Finding | null {

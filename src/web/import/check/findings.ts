@@ -110,7 +110,7 @@ function fieldFindings(mapping: ColumnMapping): Finding[] {
   ];
 }
 
-/** Warns if the currency is that of an earlier file. */
+/** Warns if the currency was chosen for an earlier file. */
 function currencyFindings(
   { mapping: { targets, values }, chosen }: CheckedTable,
 ): Finding[] {

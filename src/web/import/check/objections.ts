@@ -59,8 +59,8 @@ export function rowName({ table }: MappedTable, row: number): string {
 
 /**
  * A problem for each product whose SKU this file has already stored, or whose
- * SKU was changed on the page to that of another stored product. `results` are
- * the results of a dry run of all products, in order.
+ * SKU was changed on the page to the SKU of another stored product. `results`
+ * are the results of a dry run of all products, in order.
  */
 export function skuObjections(
   { stored, confirmed, skusInFile }: KnownSkus,

@@ -189,7 +189,7 @@ const REMARKS =
 
 /**
  * Converts `Title (en)` to `Title`, and `EAN (GTIN)` to `EAN`. `SKU (supplier)`
- * stays unchanged, because it is the SKU of somebody else.
+ * stays unchanged, because it is the supplier's SKU.
  */
 function withoutRemark(name: string): string {
   const [plain, remark = ""] = name.split("(");

@@ -2,7 +2,7 @@
 import { parseXml, type XmlElement } from "./xml.ts";
 import type { Table } from "./csv.ts";
 
-/** Whether the start of an XML document is that of a feed. */
+/** Whether an XML document is a feed, judged by its start. */
 export function isFeed(text: string): boolean {
   return /<(?:rss|feed)[\s>]/.test(text.slice(0, 2_000)) &&
     text.includes("base.google.com/ns/1.0");
