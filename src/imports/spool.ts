@@ -1,7 +1,8 @@
 /**
  * The document of an import as it was sent, in rows of the database. Any
- * process that works on the import can read it, wherever it was received. It is
- * part of backups and copies, and a process that dies leaves no file behind.
+ * process that works on the import can read the document, wherever it was
+ * received. The rows are part of backups and copies, and a process that dies
+ * leaves no file behind.
  * Once the import has ended, only the refused products are kept, in the rows of
  * their problems.
  */

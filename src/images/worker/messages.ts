@@ -33,7 +33,7 @@ export type ImageTask = Pick<
   "id" | "lease" | "url" | "copy" | "sellerId" | "room"
 >;
 
-/** The phase of a download: waiting for a slot, for the host, for the store. */
+/** What a download waits for: a permit, the host, or the store. */
 export type ImagePhase = "waiting" | "downloading" | "storing";
 
 export interface ImageProgress {
@@ -85,7 +85,7 @@ export type ToImageWorker =
 export type FromImageWorker =
   /**
    * The worker has started or was pinged; lists the jobs that have not ended.
-   * `waitMs`: how long the worker's oldest request waits for a slot.
+   * `waitMs`: how long the worker's oldest request has waited to begin.
    */
   | { type: "beat"; jobs: ImageProgress[]; waitMs: number }
   | { type: "done"; results: FetchedImage[] }

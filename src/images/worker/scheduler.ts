@@ -118,8 +118,8 @@ async function dueOrigins(
 }
 
 /**
- * Gives one slot to each seller in turn, and for each seller to one origin in
- * turn, until no share has room.
+ * Gives one download to each seller in turn, and for each seller to one origin
+ * in turn, until no share has room.
  */
 function takeInTurns(
   queues: ImageShare[][],
