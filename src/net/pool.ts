@@ -3,8 +3,8 @@
 import type { Clock } from "../deps.ts";
 import type { HttpConnection } from "./http_connection.ts";
 
-// Long enough for a seller who uploads page after page. A connection that the
-// host closes earlier is noticed.
+// Long enough for a seller who sends one upload after another. If the host
+// closes a connection earlier, `watch` notices.
 export const IDLE_MS = 15_000;
 
 interface Idle {

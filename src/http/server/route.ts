@@ -9,7 +9,7 @@ import type { Exchange, Needs } from "./exchange.ts";
 import type { Streamed } from "./sending.ts";
 
 /**
- * What a handler returns. `A` is the names of the answers in `ANSWERS` that it
+ * What a handler returns. `A` names the answers in `ANSWERS` that the handler
  * may return.
  */
 export interface Reply<A extends AnswerName = never> {
@@ -29,7 +29,7 @@ export type Handler<A extends AnswerName = never> = (
 /** A handler with its documentation. */
 export interface Endpoint extends Needs {
   handler: Handler<AnswerName>;
-  /** Null for an endpoint that only browsers use. */
+  /** Null for an endpoint that is not part of the API, such as a page. */
   documentation: Documentation | null;
 }
 
