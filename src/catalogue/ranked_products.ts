@@ -1,8 +1,8 @@
 /**
  * A seller's products in an order without an index. For each page, all products
- * are examined. An index would cost more: each product of an upload would change
- * the index at a random place, which takes a sixth of the upload's time (see
- * `GTIN_ROWS`).
+ * are examined. An index would cost more: each product of an upload would
+ * change the index at a random place, which takes a sixth of the upload's time
+ * (see `GTIN_ROWS`).
  */
 import { SCAN_ROWS } from "../database/scan.ts";
 import type { Sql } from "../database/db.ts";

@@ -1,6 +1,6 @@
 /**
- * A transaction: the result of each product of one upload, one part of an import
- * or one undo, and the progress of its images.
+ * A transaction: the result of each product of one upload, one part of an
+ * import or one undo, and the progress of its images.
  *
  * `processing → completed | completed_with_errors`: the status is final once
  * every image has settled, or at once if there is no image to fetch.

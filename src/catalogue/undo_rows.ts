@@ -25,8 +25,8 @@ export async function storeUndoRecord(
 }
 
 /**
- * The undo record of a transaction; null if it never existed, was deleted, or is
- * not newer than `storedAfter`.
+ * The undo record of a transaction; null if it never existed, was deleted, or
+ * is not newer than `storedAfter`.
  */
 export async function findUndo(
   sql: Sql,

@@ -90,8 +90,8 @@ export const SQLITE_CHANGES = {
 
 export const POSTGRES_CHANGES = {
   /**
-   * Returns the first number, and as `notBefore` the stored time of changes: the
-   * new change gets no earlier time.
+   * Returns the first number, and as `notBefore` the stored time of changes:
+   * the new change gets no earlier time.
    */
   take: `SELECT ${numberOf("pg_current_xact_id()")} AS number,
        changed_at AS "notBefore" FROM change_counter`,

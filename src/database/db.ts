@@ -365,14 +365,14 @@ export interface ReadWrite {
    * except that light writes may overtake heavy ones. With several writers, the
    * isolation is READ COMMITTED: before a write commits, another write may
    * change rows that the first has read, unless both have the same `order` or
-   * the row is locked, by an UPDATE or by a SELECT with `lock`. If a
-   * SELECT waited for a row that no longer matches, the SELECT leaves the row out
-   * and finds no other row instead: where this matters, repeat the SELECT. A missing
-   * row cannot be locked: if two INSERTs conflict at a unique index, one of the
-   * writes runs again. Rows are locked in this order, so that no two writes
-   * wait for each other: sellers, deliveries, events, webhooks, images (by
-   * URL), products (by seller and SKU), contacts, transactions, `seller_usage`,
-   * `hourly_counts`, notices.
+   * the row is locked, by an UPDATE or by a SELECT with `lock`.
+   * If a SELECT waited for a row that no longer matches, it leaves the row
+   * out and finds no other row instead: where this matters, repeat the SELECT.
+   * A missing row cannot be locked: if two INSERTs conflict at a unique index,
+   * one of the writes runs again. Rows are locked in this order, so that no two
+   * writes wait for each other: sellers, deliveries, events, webhooks, images
+   * (by URL), products (by seller and SKU), contacts, transactions,
+   * `seller_usage`, `hourly_counts`, notices.
    */
   write<T>(
     fn: (tx: Tx) => Promise<T>,

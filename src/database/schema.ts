@@ -86,8 +86,8 @@ export const TABLES = {
 
   /**
    * One row for each seller, on the server of its other rows, for values that
-   * change often, and for locks of the seller. `sellers` and the keys are copied
-   * to all servers and change rarely.
+   * change often, and for locks of the seller. `sellers` and the keys are
+   * copied to all servers and change rarely.
    */
   seller_counters: {
     columns: {

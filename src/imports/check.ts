@@ -203,7 +203,8 @@ export async function recordWithProblems(
 }
 
 /**
- * Probes every URL without a time limit, because no request waits for the check.
+ * Probes every URL without a time limit, because no request waits for the
+ * check.
  */
 async function probeAll(
   services: Services,

@@ -56,8 +56,8 @@ export interface PartDocument {
 }
 
 /**
- * Reads a part and decodes it. Products and lines are counted from the beginning
- * of the whole document.
+ * Reads a part and decodes it. Products and lines are counted from the
+ * beginning of the whole document.
  */
 export async function readPart(
   services: Services,

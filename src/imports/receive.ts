@@ -1,7 +1,7 @@
 /**
- * Receives the document of an import: bytes are surveyed and stored in pieces as
- * they arrive, with a few windows in memory at a time. The import begins with
- * the commit of its last bytes. A maintenance job deletes a document whose
+ * Receives the document of an import: bytes are surveyed and stored in pieces
+ * as they arrive, with a few windows in memory at a time. The import begins
+ * with the commit of its last bytes. A maintenance job deletes a document whose
  * process died while it arrived.
  */
 import type { Hash } from "node:crypto";

@@ -81,8 +81,8 @@ export function* groupNearby<P extends PlacedProduct>(
 
 /**
  * Refused products as they were sent, in order: from the document or, after its
- * deletion, from their own rows. The products should be near each other, because
- * all bytes between them are read.
+ * deletion, from their own rows. The products should be near each other,
+ * because all bytes between them are read.
  */
 export async function readProducts(
   sql: Sql,

@@ -41,8 +41,8 @@ const NAMED_PRODUCTS = 50;
 /**
  * Stores a dry run. Throws 404 for an unknown import; 409 `conflict` for an
  * import that is not the dry run of a document, has not ended, was refused, or
- * whose document is no longer kept; 409 `changed_since` if products were changed
- * since the check.
+ * whose document is no longer kept; 409 `changed_since` if products were
+ * changed since the check.
  */
 export async function storeChecked(
   services: Services,

@@ -39,8 +39,8 @@ export const WEBHOOK = {
 
 /**
  * Registers the webhook of a document, and replaces a webhook of the same
- * trigger. Throws a `ServiceError`: 422 for an invalid trigger, format or URL, or
- * for a host whose address is unknown or not allowed.
+ * trigger. Throws a `ServiceError`: 422 for an invalid trigger, format or URL,
+ * or for a host whose address is unknown or not allowed.
  */
 export async function registerWebhook(
   { db, deps, signals, outbound }: Services,

@@ -289,8 +289,8 @@ class PostgresDb implements ServerDb {
 
   /**
    * Commits a transaction; returns why it was undone, or null. A warning makes
-   * the result `unsure`: the server warns when it stops waiting for a synchronous
-   * standby, and then the commit can be lost.
+   * the result `unsure`: the server warns when it stops waiting for a
+   * synchronous standby, and then the commit can be lost.
    */
   async #commit(
     called: readonly Called[],
