@@ -114,8 +114,9 @@ export function rotateOwnKey(
 
 /**
  * Revokes a key of the seller, unless it is revoked already. Throws 404 for an
- * unknown key, 409 unless another key with the scope `keys` stays valid for a
- * day, or for as long as the revoked key would have been valid.
+ * unknown key. Throws 409 for a key with the scope `keys`, unless another key with
+ * this scope stays valid for a day, or for as long as the revoked key would have
+ * been valid.
  */
 export function revokeOwnKey(
   services: WriteServices,
@@ -130,10 +131,10 @@ export function revokeOwnKey(
     // A key that expires sooner would leave little time to create another.
     const until = Math.min(expiryOf(key), now + DAY_MS);
     const hasOther = keys.all.some((one) =>
-      one !== key && isValidAt(one, now) && expiryOf(one) >= until &&
-      one.rights.scopes.includes("keys")
+      one !== key && managesKeys(one) && isValidAt(one, now) &&
+      expiryOf(one) >= until
     );
-    if (!hasOther) {
+    if (managesKeys(key) && !hasOther) {
       throw new ServiceError(
         "conflict",
         'This is your last key with the scope "keys"; keys that expire within ' +
@@ -149,6 +150,10 @@ function requireKey({ all }: Keys, keyId: string): ListedKey {
   const key = all.find(({ id }) => id === keyId);
   if (key === undefined) throw notFound("key");
   return key;
+}
+
+function managesKeys({ rights }: ListedKey): boolean {
+  return rights.scopes.includes("keys");
 }
 
 function isValidAt({ revokedAt, rights }: ListedKey, now: number): boolean {

@@ -314,6 +314,21 @@ contract.test("keys: the last key with the scope keys cannot be revoked", async 
   assertEquals(await statusOf(app, brief.key), 401);
 });
 
+contract.test("keys: a key without the scope keys can be revoked at any time", async () => {
+  const clock = new TestClock();
+  await using app = await boot({ ...OPERATOR, deps: { clock } });
+  const remove = (id: string, key: string) =>
+    ask(app, { path: `/${id}`, method: "DELETE", key });
+  const { key } = await make(app, until(clock.now() + 2 * DAY_MS));
+  const other = await make(app, scopes("products"));
+  assertEquals((await remove(await firstId(app), key)).status, 200);
+  clock.advance(1.5 * DAY_MS);
+  const revoked = await remove(other.id, key);
+  assertEquals(revoked.status, 200, "although the only other key ends soon");
+  clock.advance(CACHED_MS);
+  assertEquals(await statusOf(app, other.key), 401);
+});
+
 contract.test("keys: if the last two keys revoke each other, one of them stays valid", async () => {
   await using app = await boot(OPERATOR);
   const first = await firstId(app);
