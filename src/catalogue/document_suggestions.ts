@@ -14,9 +14,9 @@ function adviceOn(
   show: DocumentSyntax["show"],
 ): string | null {
   const written = name.toLowerCase().replace(/[-_]/g, "");
-  if (known.includes("compare_at_price") && OF_A_SALE.test(written)) {
-    return `; a sale has no dates: when it begins, send the lower price as ` +
-      `${show("price")} and the former price as ${show("compare_at_price")}.`;
+  if (known.includes("sale") && OF_A_SALE.test(written)) {
+    return `; a sale is ${show("sale")}, with ${show("price")}, ` +
+      `${show("from")} and ${show("until")}.`;
   }
   if (known.includes("parent_sku") && /^variants?$/.test(written)) {
     return "; send each variant as a separate product, all with the same " +

@@ -136,9 +136,9 @@ bothForms.test("fields named as in other systems and prices as people write them
     ["<image>x</image>", "write <images><image>…</image></images>."],
     [
       "<sale_price_effective_date>x</sale_price_effective_date>",
-      "a sale has no dates: when it begins, send the lower price as <price> and the former price as <compare_at_price>.",
+      "a sale is <sale>, with <price>, <from> and <until>.",
     ],
-    ["<special-price>x</special-price>", "a sale has no dates"],
+    ["<special-price>x</special-price>", "a sale is <sale>, with"],
     [
       "<variants>x</variants>",
       "send each variant as a separate product, all with the same <parent_sku>.",
