@@ -115,7 +115,9 @@ export class PictureClient implements Actor {
     // After a jump of the clock it may have been there for a week.
     const { world, stage } = this.#scene;
     const mayBeGone = world.jumps || stage.hasLostImages();
-    if (mayBeGone && codes.includes("unknown_image")) return;
+    // Without the picture, a URL of another host is that of a stranger.
+    const ofMissing = host === "" ? "unknown_image" : "unresolved";
+    if (mayBeGone && codes.includes(ofMissing)) return;
     // The seller's other clients may have used up its limit of products.
     if (codes.includes("quota_exceeded") && this.#hasFewProducts) return;
     hold(reply.status === 200, "true", "its picture is known", reply.text);
