@@ -57,7 +57,8 @@ export interface PartDocument {
 
 /**
  * Reads a part and decodes it. Products and lines are counted from the
- * beginning of the whole document.
+ * beginning of the whole document. Throws `LeaseLost` if the document has been
+ * deleted, as it is after the import was cancelled.
  */
 export async function readPart(
   services: Services,
@@ -68,6 +69,9 @@ export async function readPart(
     sent: await readBytes(sql, key, row.root_start, row.root_end),
     content: await readBytes(sql, key, part.start_at, part.end_at),
   }));
+  const isDeleted = bytesInBlocks(sent) < row.root_end - row.root_start ||
+    bytesInBlocks(content) < part.end_at - part.start_at;
+  if (isDeleted) throw new LeaseLost();
   const form = documentFormOf(sent[0][0]);
   const root = form === "json" ? [JSON_ROOT] : sent;
   const end = form === "json" ? JSON_END : END;

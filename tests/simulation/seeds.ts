@@ -85,5 +85,6 @@ export const FAILED_ONCE: readonly (readonly [seed: number, found: string])[] =
     [703000312, "work on a cancelled import held its seller's slot"],
     [970000133, "a retry of images was stored in part and answered 503"],
     [980000754, "a lost picture was named by a URL of another host"],
+    [970001003, "a part was read after its import was cancelled"],
     [980000917, "an upload waited for the image checks of its seller's import"],
   ];
