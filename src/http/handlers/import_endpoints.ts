@@ -53,7 +53,6 @@ import {
   RESULT_FILTER,
   SHOW_FORMER,
   UPLOAD_NAME,
-  VERSION_PARAMETER,
   waitUntil,
 } from "../server/parameters.ts";
 import { QueryReader, readOption } from "../server/query.ts";
@@ -68,6 +67,7 @@ import { unsettledImageNode } from "./transaction_endpoints.ts";
 import { usedKeyNode } from "./transaction_xml.ts";
 import {
   checkVersion,
+  PRODUCTS_PARAMETERS,
   readIdempotencyKey,
   readShow,
   replayHeaders,
@@ -82,14 +82,7 @@ export const beginImport = endpoint({
     "disk. In the background all products are checked, then stored: all or " +
     "none; with accept=valid, the valid ones.",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
-  parameters: [
-    VERSION_PARAMETER,
-    DRY_RUN,
-    SHOW_FORMER,
-    ACCEPT_VALID,
-    UPLOAD_NAME,
-    IDEMPOTENCY_KEY,
-  ],
+  parameters: PRODUCTS_PARAMETERS,
   answers: ["import_begun"],
   errors: ["unsupported_version", "too_many_products"],
   waits: true,

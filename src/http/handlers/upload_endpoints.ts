@@ -37,6 +37,16 @@ import {
 import { endpoint, type Reply } from "../server/route.ts";
 import { shownCounts } from "../../catalogue/transaction.ts";
 
+/** The parameters of requests that send products. */
+export const PRODUCTS_PARAMETERS = [
+  VERSION_PARAMETER,
+  DRY_RUN,
+  SHOW_FORMER,
+  ACCEPT_VALID,
+  UPLOAD_NAME,
+  IDEMPOTENCY_KEY,
+] as const;
+
 export const uploadProducts = endpoint({
   operation: "uploadProducts",
   title: "Upload products",
@@ -45,14 +55,7 @@ export const uploadProducts = endpoint({
     "the valid ones. Each image URL must answer HEAD with 200. Images are " +
     "downloaded after the answer.",
   sends: { root: "products", example: PRODUCTS_EXAMPLE },
-  parameters: [
-    VERSION_PARAMETER,
-    DRY_RUN,
-    SHOW_FORMER,
-    ACCEPT_VALID,
-    UPLOAD_NAME,
-    IDEMPOTENCY_KEY,
-  ],
+  parameters: PRODUCTS_PARAMETERS,
   answers: ["upload", "dry_run"],
   errors: ["unsupported_version", "too_many_products"],
   upload: true,
