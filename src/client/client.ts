@@ -179,8 +179,8 @@ function xmlMethodsOf<M>(connection: Connection, table: object): M {
 }
 
 /**
- * A method for each row. A method takes an input, unless the row is `inputless`,
- * and options.
+ * Makes a method for each row. A method takes options, and an input unless the
+ * row is `inputless`.
  */
 function methods(
   table: object,

@@ -163,7 +163,7 @@ export class RefusalLog {
     try {
       await this.#write(collected);
     } catch (error) {
-      // There are no rows in which equal refusals could be counted.
+      // The refusals were not written, so no row can count equal ones.
       this.#recent = new RecentValues(RECENT_REFUSALS);
       this.#deps.log.debug("refusals_not_written", { error: String(error) });
     }
