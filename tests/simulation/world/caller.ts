@@ -116,6 +116,22 @@ export class Caller {
     return new Promise((done) => void this.#scheduler.after(ms, done));
   }
 
+  /**
+   * Reads a value every `everyMs` virtual milliseconds, at most `times` times,
+   * until it is defined. Returns the value, or null if it never was.
+   */
+  async poll<T>(
+    read: () => T | undefined,
+    { everyMs, times }: { everyMs: number; times: number },
+  ): Promise<T | null> {
+    for (let n = 0; n < times; n++) {
+      const value = read();
+      if (value !== undefined) return value;
+      await this.sleep(everyMs);
+    }
+    return null;
+  }
+
   /** Some clients always use JSON. */
   #speaksJson(who: string): boolean {
     const random = () => this.#scheduler.random(`form of ${who}`);

@@ -645,14 +645,12 @@ export class CatalogueClient implements Actor {
   /** Waits for the moment at which an import has stored a part. */
   async #partStored(id: string): Promise<void> {
     const { stage, caller } = this.#scene;
-    for (let looks = 0; looks < PART_LOOKS; looks++) {
-      const [row] = stage.rows(
-        "SELECT 1 FROM imports WHERE id = ? AND (parts_stored > 0 OR over_at > 0)",
-        id,
-      );
-      if (row !== undefined) return;
-      await caller.sleep(PART_LOOK_MS);
-    }
+    const sql = `SELECT 1 FROM imports
+      WHERE id = ? AND (parts_stored > 0 OR over_at > 0)`;
+    await caller.poll(() => stage.rows(sql, id).at(0), {
+      everyMs: PART_LOOK_MS,
+      times: PART_LOOKS,
+    });
   }
 
   /** An import that has ended cannot be cancelled; a dry run is deleted. */

@@ -210,19 +210,16 @@ export class HookClient implements Actor {
 
   async #makeUp(random: Random): Promise<void> {
     const { stage, caller } = this.#scene;
-    let missed: { trigger: string } | undefined;
-    for (let looks = 0; missed === undefined && looks < LOOKS; looks++) {
-      if (looks > 0) await caller.sleep(LOOK_MS);
-      [missed] = stage.rows<{ trigger: string }>(
-        `SELECT trigger_name AS "trigger" FROM events
-         WHERE seller_no = (SELECT seller_no FROM sellers WHERE id = ?)
-           AND delivery_id IS NULL AND body IS NOT NULL
-           AND trigger_name IN (SELECT value FROM json_each(?))`,
-        this.#seller.id,
-        JSON.stringify(USED_TRIGGERS),
-      );
-    }
-    if (missed === undefined || this.#seller.removed) return;
+    const sql = `SELECT trigger_name AS "trigger" FROM events
+      WHERE seller_no = (SELECT seller_no FROM sellers WHERE id = ?)
+        AND delivery_id IS NULL AND body IS NOT NULL
+        AND trigger_name IN (SELECT value FROM json_each(?))`;
+    const used = JSON.stringify(USED_TRIGGERS);
+    const missed = await caller.poll(
+      () => stage.rows<{ trigger: string }>(sql, this.#seller.id, used).at(0),
+      { everyMs: LOOK_MS, times: LOOKS },
+    );
+    if (missed === null || this.#seller.removed) return;
     const { trigger } = missed;
     if (this.#current(trigger) === null) await this.#register(trigger, random);
     if (!this.#seller.removed) await this.#recover(trigger, random);

@@ -169,11 +169,11 @@ export class Outages implements Actor {
     const { stage, caller, world } = this.#scene;
     const mayCome = ({ kind }: Step) => kind === "stopped readers";
     if (!world.steps.some(mayCome)) return;
-    for (let looks = 0; looks < LOOKS_FOR_READ; looks++) {
-      const names = Object.keys(stage.held());
-      if (names.some((name) => name.endsWith(": reads.waiting"))) return;
-      await caller.sleep(LOOK_FOR_READ_MS);
-    }
+    const waits = (name: string) => name.endsWith(": reads.waiting");
+    await caller.poll(() => Object.keys(stage.held()).find(waits), {
+      everyMs: LOOK_FOR_READ_MS,
+      times: LOOKS_FOR_READ,
+    });
   }
 
   /** Waits until work under one of these leases takes long. */
@@ -197,17 +197,16 @@ export class Outages implements Actor {
   /** The store fails shortly before an image gets its last attempt. */
   async #failLastAttempt(random: Random): Promise<void> {
     const { stage, caller } = this.#scene;
-    const until = stage.scheduler.time + LAST_ATTEMPT_COMES_MS;
-    while (stage.scheduler.time < until) {
-      const soon = stage.rows(
-        `SELECT 1 FROM images WHERE state = 'pending'
-           AND attempts - after_attempt = ? AND due_at < ?`,
-        ATTEMPTS - 1,
-        stage.now() + LAST_ATTEMPT_MS,
-      );
-      if (soon.length > 0) return await this.#failStore(random);
-      await caller.sleep(LAST_ATTEMPT_MS / 2);
-    }
+    const sql = `SELECT 1 FROM images WHERE state = 'pending'
+      AND attempts - after_attempt = ? AND due_at < ?`;
+    const soon = await caller.poll(
+      () => stage.rows(sql, ATTEMPTS - 1, stage.now() + LAST_ATTEMPT_MS).at(0),
+      {
+        everyMs: LAST_ATTEMPT_MS / 2,
+        times: 2 * LAST_ATTEMPT_COMES_MS / LAST_ATTEMPT_MS,
+      },
+    );
+    if (soon !== null) await this.#failStore(random);
   }
 
   /** Waits until images or deliveries are in progress. */

@@ -113,10 +113,10 @@ export class Reviewer implements Actor {
     const { caller, stage } = this.#scene;
     const sql = `SELECT 1 FROM products WHERE review_state = 'pending'
       AND (? = 0 OR review ->> '$.former' IS NOT NULL)`;
-    for (let looks = 0; looks < LOOKS; looks++) {
-      if (stage.rows(sql, Number(again)).length > 0) return;
-      await caller.sleep(LOOK_MS);
-    }
+    await caller.poll(() => stage.rows(sql, Number(again)).at(0), {
+      everyMs: LOOK_MS,
+      times: LOOKS,
+    });
   }
 
   async #send(method: string, path: string, random: Random, body?: string) {
