@@ -8,9 +8,8 @@
  *
  * Fails if more than one in ten survives.
  */
-import { inParallel } from "../../src/lib/in_parallel.ts";
 import { Random } from "../support/random.ts";
-import { SourceCopy } from "../support/source_copy.ts";
+import { SourceCopies } from "../support/source_copy.ts";
 import { Coverage } from "./coverage.ts";
 import { drawMutants, type Mutant } from "./drawing.ts";
 import { Kept } from "./kept.ts";
@@ -82,27 +81,24 @@ if (import.meta.main) {
   const texts = await readTexts();
   const kept = new Kept(commit);
   const coverage = new Coverage(ROOT, kept);
-  using copies = new DisposableStack();
-  const free: Judge[] = [];
-  for (let n = 0; n < AT_ONCE; n++) {
-    const copy = copies.use(await SourceCopy.make("mutants-"));
-    const limits = { seeds: SEEDS, cpuMs: seconds * 1_000 };
-    free.push(new Judge(copy, coverage, limits));
-  }
-  const [{ stages }] = free;
+  const limits = { seeds: SEEDS, cpuMs: seconds * 1_000 };
+  using copies = await SourceCopies.make(AT_ONCE, "mutants-");
+  const judges = new Map(
+    copies.all.map((copy) => [copy, new Judge(copy, coverage, limits)]),
+  );
+  const [judge] = judges.values();
   let left: Mutant[] = [];
   for (const mutant of drawMutants(texts, new Random(seed))) {
     if (left.length === count) break;
-    if (await free[0].isRun(mutant)) left.push(mutant);
+    if (await judge.isRun(mutant)) left.push(mutant);
   }
   const verdicts = new Map<Verdict["is"], number>();
-  for (const stage of Object.keys(stages)) {
+  for (const stage of Object.keys(judge.stages)) {
     console.log(`${left.length} are judged by ${stage}`);
-    const found = await inParallel(AT_ONCE, left, async (mutant) => {
-      const judge = free.pop()!;
+    const found = await copies.forEach(left, async (mutant, copy) => {
       const name = `${stage}: ${JSON.stringify(mutant)}`;
-      const verdict = await kept.get(name, () => judge.stages[stage](mutant));
-      free.push(judge);
+      const judged = judges.get(copy)!.stages[stage];
+      const verdict = await kept.get(name, () => judged(mutant));
       if (verdict !== null) {
         verdicts.set(verdict.is, (verdicts.get(verdict.is) ?? 0) + 1);
       }
@@ -118,6 +114,6 @@ if (import.meta.main) {
   }
   const counts = [...verdicts].map(([is, times]) => `${times} ${is}`);
   console.log([...counts, `${left.length} survive`].join(", "));
-  copies.dispose();
+  copies[Symbol.dispose]();
   Deno.exit(left.length > count * MAY_SURVIVE ? 1 : 0);
 }

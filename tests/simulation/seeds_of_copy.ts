@@ -7,6 +7,9 @@ const PROGRAM = "tests/simulation/first_failure.ts";
 /** A seed that takes longer counts as hanging. */
 const HANGS_MS = 300_000;
 
+/** The rule that a seed breaks if it takes longer than `HANGS_MS`. */
+export const HANGS = "it hangs";
+
 export interface Failed {
   seed: number;
   rule: string;
@@ -42,7 +45,7 @@ export async function firstFailure(
   } finally {
     clearTimeout(timer);
   }
-  if (hangs) return { seed, rule: "it hangs" };
+  if (hangs) return { seed, rule: HANGS };
   const { success } = await process.status;
   return success ? null : { seed, rule: `it ends: ${await errors}` };
 }

@@ -1,6 +1,8 @@
 /**
- * A copy of the source in a temporary folder, in which files can be changed.
+ * Copies of the source in temporary folders, in which files can be changed.
  */
+import { inParallel } from "../../src/lib/in_parallel.ts";
+
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** What tests and the simulation read. */
 const PARTS = ["src", "tests", "deno.json", "deno.lock", "main.ts"];
@@ -45,5 +47,43 @@ export class SourceCopy implements Disposable {
 
   [Symbol.dispose](): void {
     Deno.removeSync(this.folder, { recursive: true });
+  }
+}
+
+/** Several copies of the source, so that several changes can be tried at once. */
+export class SourceCopies implements Disposable {
+  readonly all: readonly SourceCopy[];
+
+  private constructor(all: readonly SourceCopy[]) {
+    this.all = all;
+  }
+
+  static async make(count: number, prefix: string): Promise<SourceCopies> {
+    const all: SourceCopy[] = [];
+    while (all.length < count) all.push(await SourceCopy.make(prefix));
+    return new SourceCopies(all);
+  }
+
+  /**
+   * Calls `fn` for each item, with a copy that no other call uses meanwhile;
+   * returns the results in the order of the items.
+   */
+  forEach<T, R>(
+    items: readonly T[],
+    fn: (item: T, copy: SourceCopy) => Promise<R>,
+  ): Promise<R[]> {
+    const free = [...this.all];
+    return inParallel(this.all.length, items, async (item) => {
+      const copy = free.pop()!;
+      try {
+        return await fn(item, copy);
+      } finally {
+        free.push(copy);
+      }
+    });
+  }
+
+  [Symbol.dispose](): void {
+    for (const copy of this.all) copy[Symbol.dispose]();
   }
 }

@@ -3,8 +3,7 @@
  * plants each of `PLANTED_FAULTS` in a copy of the source, one at a time, and
  * plays seeds until one fails. It records that seed in `planted/seeds.json`.
  */
-import { inParallel } from "../../src/lib/in_parallel.ts";
-import { SourceCopy } from "../support/source_copy.ts";
+import { SourceCopies } from "../support/source_copy.ts";
 import { planted } from "../simulation/planted_faults.ts";
 import KNOWN from "./planted/seeds.json" with { type: "json" };
 import { PLANTED_FAULTS } from "./planted_faults.ts";
@@ -40,14 +39,9 @@ if (import.meta.main) {
     new RegExp(pattern).test(name)
   );
   const seeds: Record<string, number> = { ...KNOWN };
-  using folders = new DisposableStack();
-  const free: SourceCopy[] = [];
-  for (let n = 0; n < AT_ONCE; n++) {
-    free.push(folders.use(await SourceCopy.make("planted-")));
-  }
+  using copies = await SourceCopies.make(AT_ONCE, "planted-");
   let missed = 0;
-  await inParallel(AT_ONCE, wanted, async (fault) => {
-    const copy = free.pop()!;
+  await copies.forEach(wanted, async (fault, copy) => {
     const { folder } = copy;
     using _planted = await copy.change(
       fault.file,
@@ -56,7 +50,6 @@ if (import.meta.main) {
     const known = seeds[fault.name];
     const found = (known && await firstFailure(folder, known, 1)) ||
       await firstFailure(folder, 1, SEEDS);
-    free.push(copy);
     console.log(`${fault.name}: ${found ?? "not found"}`);
     if (found === null) missed++;
     else seeds[fault.name] = found;
@@ -67,5 +60,6 @@ if (import.meta.main) {
   const text = JSON.stringify(Object.fromEntries(kept), null, 2);
   await Deno.writeTextFile(KNOWN_FILE, `${text}\n`);
   console.log(`${wanted.length - missed} passed, ${missed} failed`);
+  copies[Symbol.dispose]();
   Deno.exit(missed > 0 ? 1 : 0);
 }
