@@ -167,26 +167,68 @@ function* changesOfStatements(
     yield ["a statement left out", statement, ""];
     const next = statements[n + 1];
     if (next === undefined || !ts.isExpressionStatement(next)) continue;
-    if (areIndependent(statement, next)) continue;
+    if (isTold(next) || areIndependent(statement, next)) continue;
     const both = { pos: statement.getStart(), end: next.getEnd() };
     const to = `${next.getText()}\n${statement.getText()}`;
     yield ["two statements swapped", both, to];
   }
 }
 
-/** Two assignments of which neither names what the other assigns. */
+/** Whether neither statement names what the other may change. */
 function areIndependent(
   ...both: [ts.ExpressionStatement, ts.ExpressionStatement]
 ): boolean {
-  const targets = both.map(({ expression }) => {
-    if (ts.isPostfixUnaryExpression(expression)) return expression.operand;
-    return ts.isBinaryExpression(expression) ? expression.left : null;
+  return both.every((statement, n) => {
+    const other = both[1 - n];
+    const isSeenMeanwhile = isOwn(assignedBy(statement)) &&
+      /\bawait\b/.test(other.getText());
+    return !isSeenMeanwhile &&
+      changedBy(statement).isDisjointFrom(namesIn(other));
   });
-  return targets.every((target, n) => {
-    const other = both[1 - n].getText();
-    return target !== null && !/\bawait\b/.test(other) &&
-      !other.includes(target.getText());
-  });
+}
+
+/** The target of an assignment; null if a statement is another one. */
+function assignedBy({ expression }: ts.ExpressionStatement): ts.Node | null {
+  if (ts.isPostfixUnaryExpression(expression)) return expression.operand;
+  if (!ts.isBinaryExpression(expression)) return null;
+  const { kind } = expression.operatorToken;
+  const { FirstAssignment, LastAssignment } = ts.SyntaxKind;
+  return kind >= FirstAssignment && kind <= LastAssignment
+    ? expression.left
+    : null;
+}
+
+/** Whether a node is a member of `this`. */
+function isOwn(node: ts.Node | null): boolean {
+  return node !== null && ts.isPropertyAccessExpression(node) &&
+    node.expression.kind === ts.SyntaxKind.ThisKeyword;
+}
+
+/**
+ * The target of an assignment. A call may change all that it names, and a
+ * method of its own object every member.
+ */
+function changedBy(statement: ts.ExpressionStatement): Set<string> {
+  const names = namesIn(assignedBy(statement) ?? statement);
+  if (!callsOwnMethod(statement)) names.delete("this");
+  return names;
+}
+
+function callsOwnMethod(node: ts.Node): boolean {
+  if (ts.isFunctionLike(node)) return false;
+  return ts.isCallExpression(node) && isOwn(node.expression) ||
+    ts.forEachChild(node, (child) => callsOwnMethod(child) || undefined) ===
+      true;
+}
+
+/** The names in a node, without those in functions, which run later. */
+function namesIn(node: ts.Node, names = new Set<string>()): Set<string> {
+  if (ts.isFunctionLike(node)) return names;
+  const isName = ts.isIdentifier(node) || ts.isPrivateIdentifier(node) ||
+    node.kind === ts.SyntaxKind.ThisKeyword;
+  if (isName) names.add(node.getText());
+  ts.forEachChild(node, (child) => void namesIn(child, names));
+  return names;
 }
 
 const CONDITION_ENDS =

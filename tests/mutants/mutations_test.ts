@@ -19,10 +19,21 @@ const CASES: readonly (readonly [Kind, string, readonly string[]])[] = [
   ],
   ["a statement left out", "{ f(); g(); }", ["{  g(); }", "{ f();  }"]],
   ["a statement left out", "{ log.info('a'); await maybe?.('b'); }", []],
-  ["two statements swapped", "{ f(); g(); }", ["{ g();\nf(); }"]],
+  ["two statements swapped", "{ f(); g(); }", []],
+  ["two statements swapped", "{ f(a); g(a); }", ["{ g(a);\nf(a); }"]],
+  ["two statements swapped", "{ f(a); g(() => a.b()); }", []],
+  ["two statements swapped", "{ log.info(a); g(a); log.info(a); }", []],
   ["two statements swapped", "{ a.b = 1; c = d; }", []],
+  ["two statements swapped", "{ this.a = 1; this.b(); }", [
+    "{ this.b();\nthis.a = 1; }",
+  ]],
+  ["two statements swapped", "{ this.a = 1; this.b.c(); }", []],
+  ["two statements swapped", "{ this.a = 1; await f(); }", [
+    "{ await f();\nthis.a = 1; }",
+  ]],
   ["two statements swapped", "{ a = 1; c = a; }", ["{ c = a;\na = 1; }"]],
-  ["two statements swapped", "{ a = f(); c(1); }", ["{ c(1);\na = f(); }"]],
+  ["two statements swapped", "{ a = f(); c(1); }", []],
+  ["two statements swapped", "{ a = f(); c(a); }", ["{ c(a);\na = f(); }"]],
   ["a branch never taken", "if (a) f();", ["if (false) f();"]],
   ["a branch always taken", "x = a ? 1 : 2;", ["x = true ? 1 : 2;"]],
   ["another comparison", "a < b; c === d;", [
