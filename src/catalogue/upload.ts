@@ -263,10 +263,11 @@ async function readAndProbe(
   const { yieldToIo } = services.deps;
   const source = sent && await SentDocument.locate(sent, document, yieldToIo);
   const uploaded = await findUploadedImages(services, seller.no, document);
+  const asker = { owner: seller.id };
   const probe = () =>
     unlessStopping(
       services.ending,
-      probeImages(services, imageUrls(document), seller.id, uploaded),
+      probeImages(services, imageUrls(document), asker, uploaded),
     );
   const probed = await timePhase(
     services,

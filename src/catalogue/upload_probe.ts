@@ -76,19 +76,24 @@ export async function findUploadedImages(
   return found;
 }
 
+/** For whom images are probed; see `RequestOptions`. */
+interface Asker {
+  owner: string;
+  background?: boolean;
+}
+
 /**
- * Sends a HEAD to each image URL that is not in `known`, for the seller
- * `owner`; returns all of them.
+ * Sends a HEAD to each image URL that is not in `known`; returns all of them.
  */
 export async function probeImages(
   { outbound, deps }: Pick<Services, "outbound" | "deps">,
   named: ReadonlySet<string>,
-  owner: string,
+  asker: Asker,
   known: ReadonlyMap<string, ProbedImage> = new Map(),
 ): Promise<Map<string, ProbedImage>> {
   const urls = new Set([...named].filter((url) => !known.has(url)));
   if (urls.size === 0) return new Map(known);
-  const probes = new Probes(outbound, owner);
+  const probes = new Probes(outbound, asker);
   const cancel = deps.clock.after(LAST_BEGIN_MS, () => probes.stopSending());
   try {
     const probed = await inParallel(
@@ -145,9 +150,13 @@ class Probes {
   readonly #hosts = new Map<string, HostAnswers>();
   #isLate = false;
 
-  constructor(outbound: Services["outbound"], owner: string) {
+  constructor(outbound: Services["outbound"], asker: Asker) {
     this.#outbound = outbound;
-    this.#options = { timeoutMs: HEAD_TIMEOUT_MS, group: new Set(), owner };
+    this.#options = {
+      ...asker,
+      timeoutMs: HEAD_TIMEOUT_MS,
+      group: new Set(),
+    };
   }
 
   stopSending(): void {

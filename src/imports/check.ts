@@ -204,13 +204,15 @@ export async function recordWithProblems(
 
 /**
  * Probes every URL without a time limit, because no request waits for the
- * check.
+ * check. The probes of the seller's uploads, for which requests wait, come
+ * first.
  */
 async function probeAll(
   services: Services,
   { seller, key, abort, noteProgress }: Job,
   document: ProductsDocument,
 ): Promise<Map<string, ProbedImage>> {
+  const asker = { owner: seller.id, background: true };
   const probed = new Map<string, ProbedImage>();
   const uploaded = await findUploadedImages(services, seller.no, document);
   for (const [url, image] of uploaded) probed.set(url, image);
@@ -220,7 +222,7 @@ async function probeAll(
   while (left.size > 0) {
     const probes = await unlessStopping(
       abort,
-      probeImages(services, left, seller.id),
+      probeImages(services, left, asker),
     );
     const again = new Set<string>();
     for (const [url, head] of probes) {

@@ -13,10 +13,15 @@ export interface Ask {
   /** The amount, such as bytes; 1 by default. */
   amount?: number;
   /**
-   * Whether it is served before all other work of its owner with the same first
-   * key.
+   * Whether it is served before other work of its owner with the same first
+   * key; background work is served before other background work only.
    */
   first?: boolean;
+  /**
+   * Whether no request waits for it. Other work of the owner is served before
+   * background work, but only a limited number of times in a row.
+   */
+  background?: boolean;
 }
 
 /** A clock without its timers. */

@@ -23,10 +23,76 @@ interface Waiter {
 }
 
 /**
- * The waiters of one owner, by first key, in order of arrival. Each key has an
- * array, because a set takes long to find its first entry after many deletions.
+ * Waiters by first key, in order of arrival. Each key has an array, because a
+ * set takes long to find its first entry after many deletions.
  */
 type WaitersByKey = Map<string, Waiter[]>;
+
+/**
+ * While background work waits, at most this many waiters of its owner are
+ * served in a row before it.
+ */
+const BEFORE_BACKGROUND = 16;
+
+/** The waiters of one owner. */
+class OwnerWaiters {
+  readonly #foreground: WaitersByKey = new Map();
+  readonly #background: WaitersByKey = new Map();
+  /** How many waiters were served in a row before waiting background work. */
+  #servedBefore = 0;
+
+  get isEmpty(): boolean {
+    return this.#foreground.size + this.#background.size === 0;
+  }
+
+  get count(): number {
+    return [this.#foreground, this.#background]
+      .flatMap((lines) => [...lines.values()])
+      .reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** The first waiter of each key, in the order in which they are served. */
+  *firsts(): Generator<Waiter> {
+    const lines = [this.#foreground, this.#background];
+    if (this.#servedBefore >= BEFORE_BACKGROUND) lines.reverse();
+    for (const byKey of lines) {
+      for (const [first] of byKey.values()) yield first;
+    }
+  }
+
+  add(waiter: Waiter): void {
+    const { ask } = waiter;
+    const lines = this.#linesOf(ask);
+    const key = firstKeyOf(ask);
+    const line = lines.get(key) ?? [];
+    if (ask.first) {
+      const after = line.findLastIndex(({ ask }) => ask.first);
+      line.splice(after + 1, 0, waiter);
+    } else line.push(waiter);
+    lines.set(key, line);
+  }
+
+  remove(waiter: Waiter): void {
+    const lines = this.#linesOf(waiter.ask);
+    const key = firstKeyOf(waiter.ask);
+    const line = lines.get(key)!;
+    line.splice(line.indexOf(waiter), 1);
+    if (line.length === 0) lines.delete(key);
+  }
+
+  /** Removes a waiter that is served; the other keys are served next. */
+  serve(waiter: Waiter): void {
+    const { ask } = waiter;
+    moveToEnd(this.#linesOf(ask), firstKeyOf(ask));
+    this.remove(waiter);
+    const passes = !ask.background && this.#background.size > 0;
+    this.#servedBefore = passes ? this.#servedBefore + 1 : 0;
+  }
+
+  #linesOf({ background }: Ask): WaitersByKey {
+    return background ? this.#background : this.#foreground;
+  }
+}
 
 /**
  * Grants permits according to its policy. Work that may run starts at once.
@@ -39,7 +105,7 @@ export class WaitList implements Holder {
   readonly #policy: Policy;
   readonly #pause: () => Promise<void> | void;
   /** Waiters by owner, in the order of the owners' last turns. */
-  readonly #waiting = new Map<string, WaitersByKey>();
+  readonly #waiting = new Map<string, OwnerWaiters>();
   /** When a permit was last returned; monotonic milliseconds. */
   #freedAt = 0;
 
@@ -96,14 +162,10 @@ export class WaitList implements Holder {
         reject(signal!.reason);
         this.#dispatch();
       };
-      const { owner = "", keys = [""] } = ask;
-      const lines: WaitersByKey = this.#waiting.get(owner) ?? new Map();
-      const line = lines.get(keys[0]) ?? [];
-      if (ask.first) {
-        const after = line.findLastIndex(({ ask }) => ask.first);
-        line.splice(after + 1, 0, waiter);
-      } else line.push(waiter);
-      this.#waiting.set(owner, lines.set(keys[0], line));
+      const { owner = "" } = ask;
+      const waiters = this.#waiting.get(owner) ?? new OwnerWaiters();
+      waiters.add(waiter);
+      this.#waiting.set(owner, waiters);
       signal?.addEventListener("abort", leave, { once: true });
     });
   }
@@ -128,10 +190,8 @@ export class WaitList implements Holder {
 
   /** All zero when nothing is in progress. */
   inUse() {
-    const lines = [...this.#waiting.values()].flatMap((all) => [
-      ...all.values(),
-    ]);
-    const waiting = lines.reduce((sum, { length }) => sum + length, 0);
+    const waiting = [...this.#waiting.values()]
+      .reduce((sum, { count }) => sum + count, 0);
     return { used: this.usage.used(), pausing: this.usage.pausing, waiting };
   }
 
@@ -170,12 +230,10 @@ export class WaitList implements Holder {
   }
 
   #remove(waiter: Waiter): void {
-    const { owner = "", keys = [""] } = waiter.ask;
-    const lines = this.#waiting.get(owner)!;
-    const line = lines.get(keys[0])!;
-    line.splice(line.indexOf(waiter), 1);
-    if (line.length === 0) lines.delete(keys[0]);
-    if (lines.size === 0) this.#waiting.delete(owner);
+    const { owner = "" } = waiter.ask;
+    const waiters = this.#waiting.get(owner)!;
+    waiters.remove(waiter);
+    if (waiters.isEmpty) this.#waiting.delete(owner);
   }
 
   /** Starts all work that may run; called after every change. */
@@ -199,19 +257,18 @@ export class WaitList implements Holder {
     }
     if (next === undefined) return false;
     const [waiter, owner] = next;
-    const { ask } = waiter;
-    const lines = moveToEnd(this.#waiting, owner);
-    if (ask.keys !== undefined) moveToEnd(lines, ask.keys[0]);
-    this.#remove(waiter);
-    waiter.start(this.usage.acquire(ask, this.#freed));
+    const waiters = moveToEnd(this.#waiting, owner);
+    waiters.serve(waiter);
+    if (waiters.isEmpty) this.#waiting.delete(owner);
+    waiter.start(this.usage.acquire(waiter.ask, this.#freed));
     return true;
   }
 
   /** For each owner, the waiter that may run first. */
   *#runnable(): Generator<[first: Waiter, owner: string]> {
     const { limit, keyLimit } = this.#policy;
-    for (const [owner, lines] of this.#waiting) {
-      for (const [first] of lines.values()) {
+    for (const [owner, waiters] of this.#waiting) {
+      for (const first of waiters.firsts()) {
         if (!this.#fits(limit, first.ask)) break;
         if (!this.#fits(keyLimit, first.ask)) continue;
         yield [first, owner];
@@ -219,6 +276,10 @@ export class WaitList implements Holder {
       }
     }
   }
+}
+
+function firstKeyOf({ keys = [""] }: Ask): string {
+  return keys[0];
 }
 
 /** Moves an entry to the end. */

@@ -9,7 +9,7 @@ import { limitTime } from "./time_limit.ts";
 import { isBlocked, isBlockedName } from "./addresses.ts";
 import { OutboundError, secondsText } from "./errors.ts";
 import { timeShareLimit } from "../lib/limits.ts";
-import type { Monotonic } from "../lib/usage.ts";
+import type { Ask, Monotonic } from "../lib/usage.ts";
 import { type Permit, WaitList } from "../lib/wait_list.ts";
 
 /**
@@ -74,14 +74,14 @@ export class HostNames {
 
   /**
    * Returns the addresses of a URL's `hostname`, all of them allowed. A look-up
-   * may wait for a slot of the `owner`; the time-out starts after this wait.
+   * may wait for a slot of the owner; the time-out starts after this wait.
    * @throws {OutboundError} `blocked` if the name or **any** of its addresses
    * is blocked, `unresolved`, `timeout` or `stalled`; the signal's reason, if it
    * is aborted while the look-up waits for a slot.
    */
   async addresses(
     hostname: string,
-    owner?: string,
+    ask: Pick<Ask, "owner" | "background"> = {},
     signal?: AbortSignal,
   ): Promise<readonly string[]> {
     const known = this.#current(hostname);
@@ -89,9 +89,9 @@ export class HostNames {
     const address = this.#literal(hostname);
     if (address !== null) return [address];
     const { slots } = this.#options;
-    const slot = slots.tryAcquire({ owner });
+    const slot = slots.tryAcquire(ask);
     if (slot !== undefined) return await this.#begin(hostname, slot);
-    const awaited = await slots.waitFor({ owner }, signal);
+    const awaited = await slots.waitFor(ask, signal);
     const begun = this.#current(hostname);
     if (begun === undefined) return await this.#begin(hostname, awaited);
     awaited.cancel();

@@ -13,7 +13,7 @@ import type { InUse } from "../lib/holders.ts";
 import { Ranges } from "../lib/cidr.ts";
 import { type Limit, timeSharePolicy } from "../lib/limits.ts";
 import { parseSellerUrl } from "../lib/url.ts";
-import { WaitList } from "../lib/wait_list.ts";
+import { type Ask, WaitList } from "../lib/wait_list.ts";
 import { OutboundRequest } from "./request.ts";
 import {
   connectError,
@@ -104,6 +104,11 @@ export interface RequestOptions {
    * same origin.
    */
   first?: boolean;
+  /**
+   * Whether other requests and look-ups of its owner come before this one; see
+   * `Ask`.
+   */
+  background?: boolean;
   /**
    * The slot that is reserved for repeating the request if it gets no answer.
    */
@@ -229,7 +234,7 @@ export class Outbound {
     const stopWaiting = () => call.stopWaiting();
     call.onEnd(this.#clock.after(2 * CONNECT_TIMEOUT_MS, stopWaiting));
     try {
-      await this.#lookUp(call, owner);
+      await this.#lookUp(call, { owner });
     } finally {
       call.end();
     }
@@ -367,14 +372,14 @@ export class Outbound {
     options: RequestOptions,
     use: (call: OutboundRequest, answered: AnsweredRequest) => T | Promise<T>,
   ): Promise<T> {
-    const { owner, first, retrySlot = null, signal, group, timeoutMs, onTurn } =
-      options;
+    const { owner, first, background, signal, group, timeoutMs } = options;
+    const { retrySlot = null, onTurn } = options;
     const call = this.#open(url, group);
     call.onTimeout = options.onTimeout ?? null;
     call.onAbort(signal, () => call.cancel());
     try {
-      call.addresses = await this.#lookUp(call, owner);
-      const ask = { owner, keys: [call.origin], first };
+      call.addresses = await this.#lookUp(call, { owner, background });
+      const ask = { owner, keys: [call.origin], first, background };
       const slot = await this.#slots.acquire(ask, call.signal);
       const pace = this.#paces?.begin(call.origin) ?? null;
       call.pace = pace;
@@ -399,10 +404,10 @@ export class Outbound {
 
   async #lookUp(
     call: OutboundRequest,
-    owner?: string,
+    ask: Pick<Ask, "owner" | "background">,
   ): Promise<readonly string[]> {
     const { url: { hostname }, signal } = call;
-    const found = this.#names.addresses(hostname, owner, signal);
+    const found = this.#names.addresses(hostname, ask, signal);
     return await call.unlessAborted(found);
   }
 

@@ -1,4 +1,7 @@
-/** Sellers with silent image hosts do not slow down other sellers. */
+/**
+ * Silent image hosts slow down neither other sellers nor, if an import names
+ * them, the uploads of its seller.
+ */
 import { assertEquals, assertLess } from "@std/assert";
 import { boot, product } from "../support/app.ts";
 import { until } from "../support/clock.ts";
@@ -10,6 +13,8 @@ import { until } from "../support/clock.ts";
 class SilentHost implements AsyncDisposable {
   /** HEADs that wait for an answer. */
   held = 0;
+  /** The paths of all HEADs. */
+  readonly seen: string[] = [];
   readonly port: number;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #released = Promise.withResolvers<void>();
@@ -17,6 +22,7 @@ class SilentHost implements AsyncDisposable {
   constructor() {
     const at = { hostname: "0.0.0.0", port: 0, onListen: () => {} };
     this.#server = Deno.serve(at, async ({ url }) => {
+      this.seen.push(new URL(url).pathname);
       if (url.includes("/good/")) return new Response();
       this.held++;
       await this.#released.promise;
@@ -98,3 +104,28 @@ async function tenSilentSellers(net: number): Promise<void> {
   host.release();
   await Promise.all(slow);
 }
+
+Deno.test("an upload's images are checked before those of its seller's import", async () => {
+  await using host = new SilentHost();
+  await using app = await boot();
+  const probes = () => app.app.holders.inUse()["outbound.requests"] ?? 0;
+  const begun = await app.call("/seller_api/imports?v=1.1", {
+    method: "POST",
+    body: productsWith(urlsOf(host, 200, (n) => `${n}.png`)),
+  });
+  assertEquals(begun.status, 200, begun.text);
+  await until(() => probes() === 128 && host.held > 0, "the import's HEADs");
+
+  const sent = host.seen.length;
+  const urls = urlsOf(host, 10, (n) => `good/${n}.png`, 2);
+  const upload = await app.call("/seller_api/bulk_products?v=1.1", {
+    method: "POST",
+    body: productsWith(urls),
+  });
+  assertEquals(upload.status, 200, upload.text);
+
+  // The HEADs of the import that were sent when its first ones timed out.
+  const before = host.seen.slice(sent)
+    .filter((path) => !path.startsWith("/good/"));
+  assertLess(before.length, 64);
+});

@@ -32,7 +32,7 @@ function probing(host: Host, options: Partial<OutboundOptions> = {}) {
   const heads = probeImages(
     { outbound, deps },
     imageUrls(document),
-    "seller",
+    { owner: "seller" },
   );
   return { clock, document, heads, [Symbol.dispose]: () => outbound.close() };
 }
@@ -111,7 +111,7 @@ function probeAll(hosts: readonly Host[], images: number) {
     Array.from({ length: images }, (_, n) => host.url(`/${n}.png`))
   );
   const send = (owner = "seller") =>
-    probeImages({ outbound, deps }, new Set(urls), owner);
+    probeImages({ outbound, deps }, new Set(urls), { owner });
   return { clock, send, [Symbol.dispose]: () => outbound.close() };
 }
 

@@ -153,6 +153,8 @@ async function interleave(seed: number): Promise<void> {
     owner: OWNERS[random.below(OWNERS.length)],
     keys: [KEYS[random.below(KEYS.length)]],
     ...(amounts && { amount: 1 + random.below(2) }),
+    first: random.next() < 0.1,
+    background: random.next() < 0.3,
   });
   const checkAll = () => {
     check(bench);
@@ -202,6 +204,62 @@ Deno.test("under any policy and order of events no limit is exceeded, no waiter 
       throw new Error(`seed ${seed}`, { cause: error });
     }
   }
+});
+
+/** The names of waiters in the order in which they are served. */
+async function served(asks: Readonly<Record<string, Ask>>): Promise<string[]> {
+  const list = new WaitList(new TestClock(), { limit: totalLimit(1) });
+  const held = await list.acquire({ owner: "a", keys: ["x"] });
+  const names: string[] = [];
+  const waiting = Object.entries(asks).map(([name, ask]) =>
+    list.run({ owner: "a", ...ask }, () => {
+      names.push(name);
+      return Promise.resolve();
+    })
+  );
+  held[Symbol.dispose]();
+  await Promise.all(waiting);
+  assertEquals(list.inUse(), NOTHING);
+  return names;
+}
+
+Deno.test("background work is served after other work of its owner, whatever its key", async () => {
+  const background = true;
+  assertEquals(
+    await served({
+      b1: { keys: ["x"], background },
+      b2: { keys: ["y"], background },
+      b3: { keys: ["y"], background, first: true },
+      f1: { keys: ["x"] },
+      f2: { keys: ["z"] },
+      f3: { keys: ["z"], first: true },
+    }),
+    ["f1", "f3", "f2", "b1", "b3", "b2"],
+  );
+});
+
+Deno.test("background work does not delay another owner's, nor the reverse", async () => {
+  const background = true;
+  assertEquals(
+    await served({
+      b1: { background },
+      b2: { background },
+      other1: { owner: "b" },
+      other2: { owner: "b" },
+    }),
+    ["b1", "other1", "b2", "other2"],
+  );
+});
+
+Deno.test("at most 16 waiters in a row are served before background work", async () => {
+  const names = await served({
+    b1: { keys: ["x"], background: true },
+    b2: { keys: ["x"], background: true },
+    ...Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [`f${n}`, { keys: ["x"] }]),
+    ),
+  });
+  assertEquals([names.indexOf("b1"), names.indexOf("b2")], [16, 33]);
 });
 
 Deno.test("a permit is given back once, and its time ends once", async () => {

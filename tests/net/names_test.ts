@@ -31,15 +31,21 @@ Deno.test("one seller's slow name servers do not delay other sellers' look-ups",
   for (let seller = 0; seller < 10; seller++) {
     for (let n = 0; n < 500; n++) {
       const name = `${n}.seller${seller}.slow.example`;
-      failures.push(names.addresses(name, `bad${seller}`).catch((e) => e));
+      failures.push(
+        names.addresses(name, { owner: `bad${seller}` }).catch((e) => e),
+      );
     }
   }
   assert(asked.length < 24, `${asked.length} look-ups run`);
-  assertEquals(await names.addresses("a.example", "good"), [ADDRESS]);
+  assertEquals(await names.addresses("a.example", { owner: "good" }), [
+    ADDRESS,
+  ]);
   // The operating system continues a look-up after its caller has given up.
   for (let round = 0; round < 5; round++) {
     clock.advance(5_000);
-    assertEquals(await names.addresses(`${round}.example`, "good"), [ADDRESS]);
+    assertEquals(await names.addresses(`${round}.example`, { owner: "good" }), [
+      ADDRESS,
+    ]);
   }
 });
 
@@ -49,7 +55,7 @@ Deno.test("the wait for a look-up does not count against the host", async () => 
   const looked = Array.from(
     { length: 200 },
     (_, n) =>
-      names.addresses(`${n}.slow.example`, "a", abort.signal)
+      names.addresses(`${n}.slow.example`, { owner: "a" }, abort.signal)
         .then(() => null, (error) => error),
   );
   const running = asked.length;
@@ -72,7 +78,7 @@ Deno.test("concurrent requests for a name share one look-up", async () => {
   const { names, asked } = namesOf();
   const found = await Promise.all(
     ["a", "b", undefined].flatMap((owner) =>
-      [1, 2, 3].map(() => names.addresses("a.example", owner))
+      [1, 2, 3].map(() => names.addresses("a.example", { owner }))
     ),
   );
   assertEquals(found.length, 9);
@@ -95,10 +101,10 @@ Deno.test("a look-up that waited uses an answer found meanwhile", async () => {
   });
   const first = Array.from(
     { length: 100 },
-    (_, n) => names.addresses(`${n}.example`, "a"),
+    (_, n) => names.addresses(`${n}.example`, { owner: "a" }),
   );
-  const waits = names.addresses("wanted.example", "a");
-  const other = names.addresses("wanted.example", "b");
+  const waits = names.addresses("wanted.example", { owner: "a" });
+  const other = names.addresses("wanted.example", { owner: "b" });
   await until(() => asked.includes("wanted.example"));
   found.resolve([ADDRESS]);
   assertEquals(await waits, [ADDRESS]);

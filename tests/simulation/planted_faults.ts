@@ -74,9 +74,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "wait list: the last waiter is served first",
     file: "lib/wait_list.ts",
-    from: "      for (const [first] of lines.values()) {",
-    to:
-      "      for (const first of [...lines.values()].map((l) => [...l].at(-1)!)) {",
+    from: "      for (const [first] of byKey.values()) yield first;",
+    to: "      for (const line of byKey.values()) yield line.at(-1)!;",
   },
   {
     name: "usage: returned usage stays counted for its key",

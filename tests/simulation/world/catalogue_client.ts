@@ -330,24 +330,15 @@ export class CatalogueClient implements Actor {
     const products = rows.map(({ row, flaw }) =>
       productElement(row, flaw?.xml ?? "")
     );
-    const checksImages = rows.some(({ urls }) => urls.length > 0);
-    const probeMs = this.#importsSlowly ? undefined : PROBE_MS;
+    const isSlow = rows.some(({ urls }) => urls.length > 0);
     return this.#call("POST", `${path}?v=1.1${query}`, {
       body: `<products>${products.join("\n")}</products>`,
       headers,
       fairMs: more.pieces === undefined
-        ? checksImages ? probeMs : WRITE_MS
+        ? isSlow ? PROBE_MS : WRITE_MS
         : undefined,
       ...more,
     });
-  }
-
-  /** Whether an import of the seller takes the time of its other image checks. */
-  get #importsSlowly(): boolean {
-    const { plan: { name } } = this.seller;
-    return this.#scene.world.steps.some(({ actor, kind }) =>
-      kind === "slow import" && actor.startsWith(`${name}/`)
-    );
   }
 
   #words(upload: Upload): string {
