@@ -396,6 +396,10 @@ export const DECOYS: readonly Decoy[] = [
             sketch.numbers,
           ),
       );
+      // The amount 0 means the rate 0.
+      sketch.wants.push(({ vat }, wants) => {
+        if (vat === 0) wants.set("vat_rate", { texts: ["0"], none: true });
+      });
     },
   },
   // Stock.

@@ -46,6 +46,42 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
   ["SKU;Preis;PE\nA;4,90;100", "that of one piece"],
   ["SKU;Preis;Preiseinheit\nA;4,90;C", "that of one piece"],
   ["SKU;Preis;Preiseinheit\nA;4,90;je 100", "that of one piece"],
+  ["SKU;Preis (12 Stk)\nA;24,00", "of one piece, or of 12"],
+  ["SKU;Price (100)\nA;24.00", "of one piece, or of 100"],
+  ["SKU;Prijs;Prijs per\nA;4,90;100", "that of one piece"],
+  ["SKU;Price;Price basis\nA;4.90;hundred", "that of one piece"],
+  ["SKU;Preis;Preiseinheit\nA;4,90;Dutzend", "that of one piece"],
+  // These are the codes of one piece, and the sign of a metre.
+  ["SKU;Preis;Preiseinheit\nA;4,90;C62\nB;5,90;m", {
+    price: { amount: "4.90" },
+  }],
+  ["SKU;Stukprijs;Prijs per 100\nA;6,23;249,00", "may each be the Price"],
+  ["SKU;Unit price;Price/100\nA;2.00;249.00", "may each be the Price"],
+  // Fewer pieces cost more each, and a unit of volume is no number of pieces.
+  ["SKU;Stukprijs;Prijs per 100\nA;0,10;7,49", { price: { amount: "0.10" } }],
+  ["SKU;Prijs;Prijs per 10\nA;5,00;4,50", { price: { amount: "5.00" } }],
+  ["SKU;Preis (100 Stk);Preis\nA;99,00 €;1,00 €", {
+    price: { amount: "1.00" },
+  }],
+  ["SKU;Price;Price/100ml\nA;24.00;240.00", { price: { amount: "24.00" } }],
+  [
+    "Alle Preise je 100 Stück\nSKU;Titel;Preis\nA;Becher;24,00",
+    "of one piece, or of 100",
+  ],
+  [
+    "SKU;Title;Price\nA;Mug;24.00\nPrices per dozen;;",
+    "of one piece, or of 12",
+  ],
+  [
+    "Preise pro 100 Stück zzgl. MwSt.\nSKU;Titel;Preis\nA;Becher;24,00",
+    "those of one piece with VAT",
+  ],
+  ["Priser per 20 mars 2026\nSKU;Titel;Pris\nA;Mugg;24,00", {
+    price: { amount: "24.00" },
+  }],
+  ["SKU;Preis;Preis netto pro 100\nA;1,00;84,00", {
+    price: { amount: "1.00" },
+  }],
   ["SKU;Shop-Preis;Preis 2\nA;19,90;17,90", "may each be the Price"],
   ["SKU;Price inc VAT;Amount\nA;12.90;6", { price: { amount: "12.90" } }],
   ["SKU;Prix boutique;Prix unitaire\nA;12,90;25,80", "may each be the Price"],
@@ -81,6 +117,12 @@ const FILES: readonly (readonly [file: string, right: Right])[] = [
   ["SKU;Hersteller;Marke\nA;Norr GmbH;Norr", { brand: "Norr" }],
   ["SKU;Gewicht\nA;1 Pfund", { weight: { value: "1 Pfund (unit?)" } }],
   ["SKU;Price;VAT\nA;12.90;3.61", "VAT rate in percent, or an amount"],
+  ["SKU;VAT\nA;0.17\nB;3.00", "is 0.17 in some rows and 3.00 in others"],
+  ["SKU;MwSt\nA;0,00\nB;0,56", "0,56 in some rows, which no country has"],
+  ["SKU;VAT\nA;20\nB;2", "is 2 in some rows, which no country has"],
+  ["SKU;Price;VAT\nA;22.80;3.80\nB;42.00;7.00", "the VAT in the price"],
+  ["SKU;Price;VAT\nA;12.90;19.00\nB;119.00;19.00", { vat_rate: "19.00" }],
+  ["SKU;Price;VAT\nA;12.90;0.9 %\nB;3.99;20 %", { vat_rate: "0.9" }],
   ["'SKU';'Titel'\n'A-1';'Becher'", { sku: "A-1", title: "Becher" }],
   ["SKU;Titel\nA;Becher\nSKU;Titel\nB;Glas", { sku: "A", title: "Becher" }],
   [

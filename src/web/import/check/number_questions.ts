@@ -3,6 +3,7 @@ import { formatCount } from "../../lib/format.ts";
 import {
   ambiguityQuestion,
   bothMeanings,
+  currencyIn,
   fractionalGrams,
   HUNDREDTHS,
   isWeightWithoutUnit,
@@ -12,7 +13,13 @@ import {
   weightUnitOf,
 } from "../../lib/numbers.ts";
 import { sampledValues } from "../columns/guesses.ts";
-import { isPrice } from "../columns/spreadsheet.ts";
+import {
+  cellValues,
+  isPrice,
+  isShare,
+  percentOf,
+} from "../columns/spreadsheet.ts";
+import type { SlicedWork } from "../../lib/slices.ts";
 import {
   type CheckedTable,
   columnName,
@@ -22,6 +29,7 @@ import {
   type FindingAnswer,
   mappingChange,
   question,
+  rowsWhere,
   tableChange,
   withCellInRows,
 } from "./finding.ts";
@@ -124,28 +132,40 @@ const RATE_LIMIT = 6;
 
 /** VAT rates in Europe, in percent. */
 const KNOWN_RATES =
-  "0 2.1 2.5 2.6 3 3.7 3.8 4 4.8 5 5.5 6 7 7.7 8 8.1 9 9.5 10 11 12 13 13.5 14 15 16 17 18 19 20 21 22 23 24 25 25.5 27"
+  "0 0.9 1.05 1.75 2.1 2.5 2.6 3 3.7 3.8 4 4.8 5 5.5 6 7 7.7 8 8.1 8.5 9 9.5 10 11 12 13 13.5 14 15 16 17 18 19 20 21 22 23 24 25 25.5 27"
     .split(" ").map(Number);
 
-/**
- * Whether a text is a known VAT rate, in percent or as a share, the number of a
- * tax class, or no number at all.
- */
-function isKnownRate(text: string): boolean {
-  const rate = Number(
-    text.replace("%", "").trim().replace(",", ".") || Number.NaN,
-  );
-  return Number.isNaN(rate) || rate < 4 && Number.isInteger(rate) ||
-    rate < 1.3 || KNOWN_RATES.includes(rate);
+/** A value in a column of VAT rates. */
+interface Rate {
+  text: string;
+  /** In percent; NaN if the text is not a number. */
+  percent: number;
+  /** `none`: the value is 0, not a number, or has a percent sign. */
+  notation: "percent" | "share" | "none";
+}
+
+function rateIn(text: string): Rate {
+  const isSigned = text.includes("%");
+  const number = text.replace("%", "").trim().replace(",", ".");
+  const isPart = !isSigned && isShare(number);
+  const percent = Number((isPart ? percentOf(number) : number) || Number.NaN);
+  const notation = isSigned || percent === 0 || Number.isNaN(percent)
+    ? "none"
+    : isPart
+    ? "share"
+    : "percent";
+  return { text, percent, notation };
 }
 
 /** Asks about amounts of VAT and numbers of tax classes instead of rates. */
-export function taxQuestion(
-  { table, mapping }: CheckedTable,
-): Finding | null {
+export function* taxQuestion(
+  checked: CheckedTable,
+): SlicedWork<Finding | null> {
+  const { table, mapping } = checked;
   const column = mapping.targets.indexOf("vat_rate");
   if (column < 0) return null;
-  const rates = sampledValues(table.rows, column).toSorted();
+  const texts = sampledValues(table.rows, column).toSorted();
+  const rates = texts.map(rateIn);
   const name = columnName(table, column);
   const asked = (text: string, others: string) =>
     question(
@@ -153,28 +173,80 @@ export function taxQuestion(
       confirmation("Percent"),
       columnRemoval(`${others}: leave them out`, [column]),
     );
-  if (rates.length > RATE_LIMIT) {
-    return asked(
-      `${name} has ${rates.length} different values, such as ${
-        rates.slice(0, 3).join(", ")
-      }: is that the VAT rate in percent, or an amount?`,
+  const orAmount = (found: string) =>
+    asked(
+      `${name} ${found}: is that the VAT rate in percent, or an amount?`,
       "Amounts",
     );
-  }
-  const unknown = rates.find((rate) => !isKnownRate(rate));
-  if (unknown !== undefined) {
-    return asked(
-      `${name} is ${unknown} in some rows, which no country has: is ` +
-        "that the VAT rate in percent, or an amount?",
-      "Amounts",
-    );
-  }
   // No country has 1 or 2 % VAT, so 1 and 2 are tax classes.
-  const isOfClasses = rates.every((rate) => /^[0-3]$/.test(rate)) &&
-    rates.some((rate) => rate !== "0");
-  return !isOfClasses ? null : asked(
-    `${name} is ${rates.join(", ")}: is that the VAT ` +
-      "rate in percent, or the number of a tax class?",
-    "Tax classes",
+  const isOfClasses = texts.every((text) => /^[0-3]$/.test(text)) &&
+    texts.some((text) => text !== "0");
+  if (isOfClasses) {
+    return asked(
+      `${name} is ${texts.join(", ")}: is that the VAT ` +
+        "rate in percent, or the number of a tax class?",
+      "Tax classes",
+    );
+  }
+  if (rates.length > RATE_LIMIT) {
+    return orAmount(
+      `has ${rates.length} different values, such as ${
+        texts.slice(0, 3).join(", ")
+      }`,
+    );
+  }
+  const unknown = rates.find(({ percent }) =>
+    !Number.isNaN(percent) && !KNOWN_RATES.includes(percent)
   );
+  if (unknown !== undefined) {
+    return orAmount(`is ${unknown.text} in some rows, which no country has`);
+  }
+  const [share, percent] = ["share", "percent"].map((notation) =>
+    rates.find((rate) => rate.notation === notation)
+  );
+  if (share !== undefined && percent !== undefined) {
+    return orAmount(
+      `is ${share.text} in some rows and ${percent.text} in others`,
+    );
+  }
+  const hasDecimals = rates.some(({ text, notation }) =>
+    notation === "percent" && /[.,]\d/.test(text)
+  );
+  return hasDecimals && (yield* areTaxesInPrices(checked, column))
+    ? orAmount(
+      `is ${percent!.text} in some rows, which is the VAT in the price`,
+    )
+    : null;
+}
+
+/** The maximum difference of an amount that is rounded to two decimals. */
+const ROUNDING = 0.0051;
+
+/**
+ * Whether each value other than 0 of a column is the amount of VAT in a price
+ * of its row, at a VAT rate in Europe.
+ */
+function* areTaxesInPrices(
+  { table, mapping }: CheckedTable,
+  column: number,
+): SlicedWork<boolean> {
+  const prices = [...mapping.targets.keys()]
+    .filter((i) => isPrice(mapping.targets[i]));
+  let compared = 0;
+  const others = yield* rowsWhere(table, (cells) => {
+    const { percent: tax } = rateIn(cells[column]);
+    const amounts = prices.map((i) =>
+      Number(
+        cellValues("price", cells[i], mapping, i, currencyIn(cells[i]))[0],
+      )
+    ).filter((amount) => amount > 0);
+    if (!(tax > 0) || amounts.length === 0) return false;
+    compared++;
+    return !amounts.some((amount) =>
+      KNOWN_RATES.some((rate) =>
+        Math.abs(amount * rate / (100 + rate) - tax) < ROUNDING
+      )
+    );
+  });
+  return compared > 0 && others.length === 0;
 }

@@ -8,7 +8,9 @@ import {
   namesPrice,
   namesPriceUnit,
   namesRecommendedPrice,
+  piecesInCell,
   piecesPerPrice,
+  piecesPerPriceIn,
   saysPricesAreNet,
   targetByName,
   targetsByName,
@@ -29,6 +31,7 @@ import {
   columnRemoval,
   confirmation,
   type Finding,
+  type FindingAnswer,
   mappingChange,
   question,
   rowsWhere,
@@ -43,34 +46,75 @@ function priceColumns({ mapping: { targets } }: CheckedTable): number[] {
   return [...targets.keys()].filter((i) => isPrice(targets[i]));
 }
 
+/** A remark about all prices, and the rows that only contain such a remark. */
+interface Remark {
+  text: string;
+  rows: readonly number[];
+}
+
+/** Finds a remark in the titles and in the rows of text. */
+function* remarkIn(
+  table: Table,
+  isMeant: (text: string) => boolean,
+): SlicedWork<Remark | null> {
+  const rows = yield* rowsWhere(table, (cells) => {
+    const at = cells.findIndex((cell) => cell !== "");
+    return at >= 0 && cells[at].includes(" ") &&
+      cells.slice(at + 1).every((cell) => cell === "") && isMeant(cells[at]);
+  });
+  const text = rows.length > 0
+    ? table.rows[rows[0]].join("")
+    : table.titles?.find(isMeant);
+  return text === undefined ? null : { text, rows };
+}
+
+/** An answer to the question about a remark, whose rows are left out. */
+function remarkAnswer(
+  { rows }: Remark,
+  { label, apply }: FindingAnswer,
+): FindingAnswer {
+  return {
+    label,
+    apply: ({ table, mapping }) =>
+      apply({ table: withoutRows(table, rows), mapping }),
+  };
+}
+
 /** Asks about VAT if a title or a row of text says that prices are without VAT. */
 export function* netQuestion(
   checked: CheckedTable,
 ): SlicedWork<Finding | null> {
-  const { table } = checked;
   const prices = priceColumns(checked);
   if (prices.length === 0) return null;
-  const found = yield* rowsWhere(table, (cells) => {
-    const at = cells.findIndex((cell) => cell !== "");
-    return at >= 0 && cells[at].includes(" ") &&
-      cells.slice(at + 1).every((cell) => cell === "") &&
-      saysPricesAreNet(cells[at]);
-  });
-  const remark = found.length > 0
-    ? table.rows[found[0]].join("")
-    : table.titles?.find(saysPricesAreNet);
-  if (remark === undefined) return null;
+  const remark = yield* remarkIn(checked.table, saysPricesAreNet);
+  if (remark === null) return null;
+  const isForOne = piecesPerPriceIn(remark.text) === 1;
   return question(
-    `A row says “${remark.slice(0, 60)}”. Are the prices with VAT?`,
-    tableChange("Yes", (table) => withoutRows(table, found)),
-    {
-      label: "No: leave the prices out",
-      apply: ({ table, mapping }) =>
-        columnRemoval("", prices).apply({
-          table: withoutRows(table, found),
-          mapping,
-        }),
-    },
+    `A row says “${remark.text.slice(0, 60)}”. Are the prices ${
+      isForOne ? "" : "those of one piece "
+    }with VAT?`,
+    remarkAnswer(remark, confirmation("Yes")),
+    remarkAnswer(remark, columnRemoval("No: leave the prices out", prices)),
+  );
+}
+
+/** Asks about prices if a title or a row of text says that they are for many. */
+export function* piecesQuestion(
+  checked: CheckedTable,
+): SlicedWork<Finding | null> {
+  const prices = priceColumns(checked);
+  if (prices.length === 0) return null;
+  // The question about VAT also asks about the number of pieces.
+  const remark = yield* remarkIn(
+    checked.table,
+    (text) => piecesPerPriceIn(text) > 1 && !saysPricesAreNet(text),
+  );
+  if (remark === null) return null;
+  const pieces = piecesPerPriceIn(remark.text);
+  return question(
+    `A row says “${remark.text.slice(0, 60)}”. Are the prices those of one ` +
+      `piece, or of ${pieces}?`,
+    ...piecesAnswers(prices, pieces).map((one) => remarkAnswer(remark, one)),
   );
 }
 
@@ -141,7 +185,7 @@ function priceMarkIn(
   column: number,
 ): ((cell: string) => boolean) | null {
   const name = header[column];
-  if (namesPriceUnit(name)) return (cell) => piecesIn(cell) > 1;
+  if (namesPriceUnit(name)) return (cell) => piecesInCell(cell) > 1;
   const values = sampledValues(rows, column, KIND_LIMIT + 1);
   const flag = vatFlagOf(name);
   if (flag !== null && values.every((value) => yesOrNo(value) !== null)) {
@@ -200,11 +244,12 @@ export function* netPriceQuestion(
     price < 0 || net < 0 || vatFlagOf(table.header[price]) === "gross" ||
     shopOf(table.header) !== undefined
   ) return null;
+  const pieces = piecesPerPrice(table.header[net]);
   const amountIn = (cells: readonly string[], column: number) =>
     Number(cellValues("price", cells[column], mapping, column, "")[0]);
   const found = yield* rowsWhere(
     table,
-    (cells) => amountIn(cells, price) < amountIn(cells, net),
+    (cells) => amountIn(cells, price) < amountIn(cells, net) / pieces,
   );
   const [example] = found.map((row) => table.rows[row]);
   return example === undefined ? null : question(
@@ -216,12 +261,26 @@ export function* netPriceQuestion(
   );
 }
 
-/** Letters that mean a hundred, or a thousand, pieces. */
-const MANY_PIECES: Readonly<Record<string, number>> = { C: 100, M: 1_000 };
-
-/** The number of pieces: 100 for `100`, `je 100` and `C`; 1 without a number. */
-function piecesIn(text: string): number {
-  return MANY_PIECES[text] ?? Number(/\d+/.exec(text)?.[0] ?? 1);
+/** The answers to the question whether prices are those of one piece. */
+function piecesAnswers(
+  columns: readonly number[],
+  pieces: number,
+): FindingAnswer[] {
+  const it = columns.length === 1 ? "it" : "them";
+  return [
+    confirmation("Of one"),
+    pieces === 100
+      ? mappingChange(
+        `Of 100: divide ${it}`,
+        ({ numberFormats, ...mapping }) => ({
+          ...mapping,
+          numberFormats: numberFormats.map((format, column) =>
+            columns.includes(column) ? { ...format, unit: HUNDREDTHS } : format
+          ),
+        }),
+      )
+      : columnRemoval(`Of ${pieces}: leave ${it} out`, columns),
+  ];
 }
 
 /** Asks about prices in a column whose name means several pieces. */
@@ -236,19 +295,7 @@ export function packQuestions(
     return [question(
       `${columnName(table, column)}: is that the price of one piece, or of ` +
         `${pieces}?`,
-      confirmation("Of one"),
-      pieces === 100
-        ? mappingChange(
-          "Of 100: divide it",
-          ({ numberFormats, ...mapping }) => ({
-            ...mapping,
-            numberFormats: numberFormats.with(column, {
-              ...numberFormats[column],
-              unit: HUNDREDTHS,
-            }),
-          }),
-        )
-        : columnRemoval(`Of ${pieces}: leave it out`, [column]),
+      ...piecesAnswers([column], pieces),
     )];
   });
 }

@@ -227,7 +227,7 @@ function hasWord(name: string, pattern: RegExp): boolean {
 
 /** Words in the names of prices. */
 const PRICE =
-  /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prijs|^prezz|^fiyat/;
+  /preis|price|^prisp?e?r?$|pris$|^prix|^precio|^pvp|^cen[ay]$|prij[sz]|^prezz|^fiyat/;
 /** Words in the names of prices that no customer pays for one piece. */
 const OTHER_PRICE_WORDS =
   /^(?:ek|cost|rrp|msrp|uvp|map|per|je|pro|unit|base|tier|discount)$|^(?:buy|grund|basis|staffel|min|max|kost|gultig|giltig|valid|valab|wazn|geldig)|rabat|einkauf|purchase|wholesale|handler|dealer|reseller|trade|b2b|gross?handel|hurt|retailer|aterforsalj|revendeur|mayorista|inkop|inpris|achat|compra|zakup|inkoop|supplier|lieferant|fournisseur|proveedor|dostawc|leverant|acquisto|fornitore|ingrosso|shipping|versand|frakt|livraison|envio|verzend|pfand|deposit|jamfor|jednostk|unitair|unitari|einheit|gruppe|group|liste$|klass|class|code|datum|date|unit|type?$|kategori|level|fa[ck]tor|punkt|point|menge|quantity/;
@@ -237,10 +237,19 @@ export function namesPrice(name: string): boolean {
   return hasWord(name, PRICE);
 }
 
-/** Whether a name may be the price of one piece, with VAT. */
+/**
+ * Whether a name may be the price that a customer pays, with VAT, for one piece
+ * or for a number of pieces that the name says.
+ */
 function namesCustomerPrice(name: string): boolean {
-  return namesPrice(name) && !hasWord(name, OTHER_PRICE_WORDS) &&
-    !namesNetAmount(name) && weightUnitOf(name) === "";
+  const isForMany = piecesPerPrice(name) > 1;
+  const isOther = lowerCaseWords(name).some((word) =>
+    OTHER_PRICE_WORDS.test(squeezed(word)) &&
+    !(isForMany && (PER.includes(word) || PIECES.includes(word)))
+  );
+  return namesPrice(name) && !isOther && !namesPriceUnit(name) &&
+    !namesNetAmount(name) && weightUnitOf(name) === "" &&
+    !namesMeasure(name);
 }
 
 /** Whether an unknown name may be the price. */
@@ -308,10 +317,14 @@ export function namesOtherPicture(name: string): boolean {
 
 /**
  * The rank of a name among the names of the same field. The column with the
- * smallest rank is used: `Marke` has a smaller rank than `Hersteller`.
+ * smallest rank is used: `Marke` has a smaller rank than `Hersteller`, and
+ * `Preis` than `Preis (100 Stk)`.
  */
 export function rankOf(target: ColumnField, name: string): number {
-  return target === "brand" && namesMaker(name) ? 1 : 0;
+  const isLater = target === "brand"
+    ? namesMaker(name)
+    : target === "price" && piecesPerPrice(name) > 1;
+  return isLater ? 1 : 0;
 }
 
 /** Whether a name means the maker, who may differ from the brand. */
@@ -421,7 +434,7 @@ export function isTotalLabel(text: string): boolean {
 }
 
 const PRICE_UNITS =
-  "price unit, price per, per, pricing unit, price base, price quantity, preiseinheit, pe, preis pro, preis je, preismenge, prisenhet, unite de prix, prix par, unidad de precio, jednostka ceny, prijseenheid"
+  "price unit, price per, price for, per, pricing unit, pricing quantity, price base, price basis, price factor, price quantity, preiseinheit, pe, preis pro, preis je, preis per, preis fur, preis gilt fur, preisbasis, preisfaktor, preismenge, prisenhet, pris per, pris for, prisfaktor, unite de prix, prix par, prix pour, unidad de precio, precio por, precio para, jednostka ceny, cena za, prijseenheid, prijs per, prijs voor, prijsfactor"
     .split(", ").map(squeezed);
 
 /** Whether a name means the number of pieces that a price is for. */
@@ -498,23 +511,118 @@ export function saysPricesAreNet(text: string): boolean {
 }
 
 /**
- * The number of pieces that a price is for: 100 for `Price per 100` and
- * `Preis (100 Stk)`, else 1.
+ * The number of pieces that a price is for: 100 for `Price per 100`,
+ * `Price/100` and `Preis (100 Stk)`, 12 for `Price per dozen`, else 1. The
+ * numbers in `Price per 100 ml` and `Price per 2026` do not count pieces.
  */
 export function piecesPerPrice(name: string): number {
-  const words = lowerCaseWords(name);
-  const at = words.findIndex((word) =>
-    /^\d+$/.test(word) && Number(word) > 0 && Number(word) % 10 === 0
+  return piecesIn(
+    name,
+    (pieces, after) => !isMeasure(after) && !isYear(pieces),
   );
-  const isPieceCount = PER.includes(words[at - 1]) ||
-    PIECES.includes(words[at + 1]);
-  return at >= 0 && isPieceCount ? Number(words[at]) : 1;
 }
 
-const PER = "per pro je par les a za".split(" ");
+/**
+ * The number of pieces that all prices are for if a remark such as `Preise je
+ * 100 Stück` says so, else 1. The number in `Preise per 15. März` is a day.
+ */
+export function piecesPerPriceIn(remark: string): number {
+  return namesPrice(remark)
+    ? piecesIn(
+      remark,
+      (pieces, after) =>
+        pieces % 100 === 0 && !isMeasure(after) && !isYear(pieces),
+    )
+    : 1;
+}
+
+/** `isCount`: whether a number after a word such as `per` counts pieces. */
+function piecesIn(
+  text: string,
+  isCount: (pieces: number, after: string) => boolean,
+): number {
+  const words = wordsWithPer(text.replace(DATE_OR_PERCENTAGE, " "));
+  for (const [i, word] of words.entries()) {
+    const [before, after = ""] = [words[i - 1], words[i + 1]];
+    const isPer = PER.includes(before);
+    const number = isPer ? NUMBER_WORDS.get(squeezed(word)) : undefined;
+    if (number !== undefined) return number;
+    const pieces = /^\d+$/.test(word) ? Number(word) : 1;
+    const isOfPieces = PIECES.includes(after) ||
+      isPer && isCount(pieces, after);
+    if (pieces > 1 && isOfPieces) return pieces;
+  }
+  return 1;
+}
+
+/** The words of a text, with `per` for a slash, and for a bracket before 100. */
+function wordsWithPer(text: string): string[] {
+  // `Price (100)` means `Price per 100`; `Price (2)` is a second price.
+  return lowerCaseWords(text.replace(/\/|\((?=\d+0\))/g, " per "));
+}
+
+/** Whether a name concerns an amount of a unit, as `Price/100ml` does. */
+function namesMeasure(name: string): boolean {
+  return wordsWithPer(name).some((word, i, words) => {
+    const unit = word.replace(/^\d+/, "");
+    const before = words[i - 1] ?? "";
+    return isMeasure(unit) &&
+      (unit !== word || /^\d+$/.test(before) || PER.includes(before));
+  });
+}
+
+/** Whether a word is a unit of weight, of volume, of length or of area. */
+function isMeasure(word: string): boolean {
+  return weightUnitOf(word) !== "" || MEASURES.includes(word);
+}
+
+function isYear(number: number): boolean {
+  return number > 1_990 && number < 2_100 && number !== 2_000;
+}
+
+const DATE_OR_PERCENTAGE = /\d+[./-]\d+[./-]\d+|\d+ ?%/g;
+const PER = "per pr pro je par por les a à za".split(" ");
 const PIECES =
-  "pc pcs piece pieces st stk stck stuck stück ks szt stuks ea units uds"
+  "pc pcs piece pieces pièce pièces st stk stck stuck stück ks szt stuks ea units uds"
     .split(" ");
+const MEASURES =
+  "ml cl dl l liter litre litres ltr mm cm dm m meter metre metres km m2 m² m3 m³ qm sqm cm2 cm² cm3 cm³"
+    .split(" ");
+
+/** Numbers of pieces by their words, without accents. */
+const NUMBER_WORDS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    12: "dozen dutzend dtzd dussin douzaine docena tuzin dozijn",
+    100: "hundred hundert hundra cent cien honderd",
+    1_000: "thousand tausend tusen mille mil tysiac duizend",
+  }).flatMap(([pieces, words]) =>
+    words.split(" ").map((word): [string, number] => [word, Number(pieces)])
+  ),
+);
+
+/** Numbers of pieces by signs, by letters, and by the codes of UN/ECE. */
+const NUMBER_CODES: Readonly<Record<string, number>> = {
+  "%": 100,
+  "‰": 1_000,
+  C: 100,
+  M: 1_000,
+  CEN: 100,
+  DZN: 12,
+  MIL: 1_000,
+  C62: 1,
+  H87: 1,
+};
+
+/**
+ * The number of pieces in a cell of a column with the number that a price is
+ * for: 100 for `100`, `je 100`, `C` and `hundred`; 1 without a number.
+ */
+export function piecesInCell(cell: string): number {
+  const named = lowerCaseWords(cell)
+    .map((word) => NUMBER_WORDS.get(squeezed(word)))
+    .find((pieces) => pieces !== undefined);
+  return NUMBER_CODES[cell] ?? named ?? Number(/\d+/.exec(cell)?.[0] ?? 1);
+}
 
 /**
  * Converts `Preis in EUR inkl. MwSt.` to `preis`. Words that mean a price

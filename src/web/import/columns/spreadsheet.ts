@@ -35,6 +35,7 @@ import {
   namesLanguage,
   namesReservedStock,
   namesStatusOrCondition,
+  piecesPerPrice,
   rankOf,
   targetByName,
   TARGETS,
@@ -173,11 +174,67 @@ export function columnsOfOneField(
       (targets[i] === target ||
         targets[i] === null && mayBeField(target, header[i], values[i]))
     ),
+  ]).map(([target, columns]): [ColumnField, number[]] => [
+    target,
+    target === "price"
+      ? withoutConsistentPrices({ header, rows }, columns)
+      : columns,
   ]).filter(([target, columns]) =>
     columns.length > 1 &&
     (target !== "quantity" ||
       unreservedStockColumn({ header, rows }, columns) === null)
   );
+}
+
+/** The number of rows whose prices are compared. */
+const ROWS_COMPARED = 250;
+
+/**
+ * The columns of prices without those of a price for many pieces that agrees
+ * with the price of one piece in another column.
+ */
+function withoutConsistentPrices(
+  table: Pick<Table, "header" | "rows">,
+  columns: readonly number[],
+): number[] {
+  const rows = table.rows.slice(0, ROWS_COMPARED);
+  const piecesOf = (column: number) => piecesPerPrice(table.header[column]);
+  const ofOne = columns.filter((column) => piecesOf(column) === 1);
+  const formats = new Map(
+    columns.map((column) => [column, numberFormatOf(table, column, "price")]),
+  );
+  const amountIn = (row: readonly string[], column: number) =>
+    Number(
+      valueToSend(
+        "price",
+        row[column],
+        currencyIn(row[column]),
+        formats.get(column)!,
+      ) || Number.NaN,
+    );
+  return columns.filter((column) =>
+    ofOne.includes(column) ||
+    !ofOne.some((one) =>
+      rows.every((row) =>
+        agree(amountIn(row, one), amountIn(row, column), piecesOf(column))
+      )
+    )
+  );
+}
+
+/** Half of the smallest amount of most currencies. */
+const ROUNDING = 0.005;
+
+/**
+ * Whether the price of one piece and that of many may both be right. Many are
+ * at most as expensive as the same number of single pieces, and at least half
+ * as expensive. A price of many that is not above that of one is the price of
+ * each.
+ */
+function agree(one: number, many: number, pieces: number): boolean {
+  if (Number.isNaN(one) || Number.isNaN(many) || many <= one) return true;
+  const each = many / pieces;
+  return each <= one + ROUNDING && each * 2 >= one - ROUNDING;
 }
 
 /** Whether a column with an unknown name may be this field. */
@@ -261,7 +318,7 @@ function withoutColumnCurrency(
 
 /** The number format of a column that is mapped to this field. */
 function numberFormatOf(
-  { header, rows }: Table,
+  { header, rows }: Pick<Table, "header" | "rows">,
   column: number,
   target: ColumnField,
   chosen: string | false = false,

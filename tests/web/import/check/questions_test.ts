@@ -350,6 +350,47 @@ Deno.test("the page asks about a price for many pieces or without VAT", () => {
   assertEquals(asked(net).questions, []);
 });
 
+Deno.test("a price for 100 pieces is divided", () => {
+  const divided = "Of 100: divide it";
+  for (
+    const [csv, label] of [
+      ["sku;Preis (100 Stk)\nA;490,00\n", divided],
+      ["Preise je 100 Stk\nsku;title;Preis\nA;Mug;490,00\n", divided],
+      ["sku;title;Preis\nA;Mug;490,00\nPreise je 100 Stk;;\n", divided],
+      [
+        "Preise je 100 Stk\nsku;Preis;UVP\nA;490,00;500,00\n",
+        "Of 100: divide them",
+      ],
+    ]
+  ) {
+    const { questions, after } = asked(csv);
+    assertEquals(questions.length, 1, csv);
+    assertEquals(after(label, "price"), ["4.90"], csv);
+    assertEquals(after("Of one", "price"), ["490.00"], csv);
+  }
+  const dozen = asked("sku;Preis (12 Stk)\nA;490,00\n");
+  assertEquals(dozen.after("Of 12: leave it out", "price"), [undefined]);
+});
+
+Deno.test("the page asks about a price that disagrees with that of 100 pieces", () => {
+  const { after } = asked("sku;Stukprijs;Prijs per 100\nA;6,23;249,00\n");
+  assertEquals(after("Stukprijs: 6,23", "price"), ["6.23"]);
+  assertEquals(after("Prijs per 100: 249,00", "price"), ["249.00"]);
+  assertEquals(after("None", "price"), [undefined]);
+  for (
+    const [one, hundred] of [
+      ["6,23", "623,00"],
+      ["0,07", "7,49"],
+      ["6,23", "320,00"],
+      ["6,23", ""],
+      ["6,23", "5,90"],
+    ]
+  ) {
+    const csv = `sku;Stukprijs;Prijs per 100\nA;${one};${hundred}\n`;
+    assertEquals(asked(csv).questions, [], csv);
+  }
+});
+
 Deno.test("the page asks about an amount of money under another name", () => {
   for (const name of ["Händlerpreis", "Versandkosten", "c"]) {
     const csv = `sku;${name}\nA;4,90 €\nB;5,90 €\n`;
