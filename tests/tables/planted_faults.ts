@@ -97,6 +97,18 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     to: "  codeQuestion,\n  dash",
   },
   {
+    name: "amounts of VAT cause no question",
+    file: `${WEB}check/questions.ts`,
+    from: "  taxQuestion,\n  skuQuestion",
+    to: "  skuQuestion",
+  },
+  {
+    name: "a price for many pieces causes no question",
+    file: `${WEB}check/price_questions.ts`,
+    from: "if (pieces === 1) return [];",
+    to: "if (pieces > 0) return [];",
+  },
+  {
     name: "a label is read as an image of the product",
     file: `${WEB}columns/guesses.ts`,
     from: 'return namesOtherPicture(header) ? null : "images";',
