@@ -558,7 +558,7 @@ function piecesIn(
 /** The words of a text, with `per` for a slash, and for a bracket before 100. */
 function wordsWithPer(text: string): string[] {
   // `Price (100)` means `Price per 100`; `Price (2)` is a second price.
-  return lowerCaseWords(text.replace(/\/|\((?=\d+0\))/g, " per "));
+  return lowerCaseWords(text.replace(/\/|\((?=\d{1,5}0\))/g, " per "));
 }
 
 /** Whether a name concerns an amount of a unit, as `Price/100ml` does. */
@@ -580,7 +580,7 @@ function isYear(number: number): boolean {
   return number > 1_990 && number < 2_100 && number !== 2_000;
 }
 
-const DATE_OR_PERCENTAGE = /\d+[./-]\d+[./-]\d+|\d+ ?%/g;
+const DATE_OR_PERCENTAGE = /\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,3} ?%/g;
 const PER = "per pr pro je par por les a à za".split(" ");
 const PIECES =
   "pc pcs piece pieces pièce pièces st stk stck stuck stück ks szt stuks ea units uds"
