@@ -418,7 +418,7 @@ export function countProbes(
 }
 
 /** The result of `work`; throws 503 if the service stops first. */
-export async function unlessStopping<T>(
+async function unlessStopping<T>(
   ending: AbortSignal,
   work: Promise<T>,
 ): Promise<T> {

@@ -28,7 +28,7 @@ const LAST_BEGIN_MS = HEADS_TIMEOUT_MS - HEAD_TIMEOUT_MS;
 
 /**
  * The result of a HEAD. `not_asked` says nothing about the URL: the HEAD waited
- * too long in the queue, or the service stopped.
+ * too long in the queue, or was aborted.
  */
 export type ProbedImage =
   | { validator: string | null }
@@ -80,6 +80,7 @@ export async function findUploadedImages(
 interface Asker {
   owner: string;
   background?: boolean;
+  signal?: AbortSignal;
 }
 
 /**

@@ -16,11 +16,7 @@ import type { RefusedProduct } from "../catalogue/refused_products.ts";
 import type { UsedBefore } from "../catalogue/sku_reservations.ts";
 import { countResults } from "../catalogue/transaction.ts";
 import { firstWarnings } from "../catalogue/warnings.ts";
-import {
-  countProbes,
-  planInSteps,
-  unlessStopping,
-} from "../catalogue/upload.ts";
+import { countProbes, planInSteps } from "../catalogue/upload.ts";
 import { productsNamedIn } from "../catalogue/upload_plan.ts";
 import {
   findUploadedImages,
@@ -32,7 +28,7 @@ import {
 } from "../catalogue/upload_probe.ts";
 import type { Sql, Tx } from "../database/db.ts";
 import { withJsonPointers } from "../json/pointer.ts";
-import { DETAIL_LIMIT } from "../lib/errors.ts";
+import { DETAIL_LIMIT, serviceStopping } from "../lib/errors.ts";
 import { BEFORE_ALL_IDS } from "../lib/ids.ts";
 import { withoutYielding } from "../lib/steps.ts";
 import { pause } from "../lib/waits.ts";
@@ -62,6 +58,11 @@ import {
 
 /** The pause before a HEAD is sent for URLs that got none. */
 const ASK_AGAIN_MS = 1_000;
+/**
+ * How often a part that probes images reads whether its import was cancelled,
+ * because a wake-up may be lost.
+ */
+const LOOK_MS = 5_000;
 /**
  * How many details of each product are kept once an import has many problems.
  */
@@ -209,10 +210,10 @@ export async function recordWithProblems(
  */
 async function probeAll(
   services: Services,
-  { seller, key, abort, noteProgress }: Job,
+  job: Job,
   document: ProductsDocument,
 ): Promise<Map<string, ProbedImage>> {
-  const asker = { owner: seller.id, background: true };
+  const { seller, abort, noteProgress } = job;
   const probed = new Map<string, ProbedImage>();
   const uploaded = await findUploadedImages(services, seller.no, document);
   for (const [url, image] of uploaded) probed.set(url, image);
@@ -220,10 +221,7 @@ async function probeAll(
     new Set(uploaded.keys()),
   );
   while (left.size > 0) {
-    const probes = await unlessStopping(
-      abort,
-      probeImages(services, left, asker),
-    );
+    const probes = await probeWhileOpen(services, job, left);
     const again = new Set<string>();
     for (const [url, head] of probes) {
       if (head === "not_asked") again.add(url);
@@ -231,16 +229,56 @@ async function probeAll(
     }
     if (again.size < left.size) noteProgress();
     left = again;
-    if (left.size === 0) break;
-    // The import may have been cancelled.
-    const row = await services.db.of(key.sellerNo).read(
-      (sql) => findImport(sql, key.sellerNo, key.importId),
-    );
-    if (row === null || !isOpen(row)) throw new LeaseLost();
-    await pause(services.deps.clock, ASK_AGAIN_MS, abort);
+    if (left.size > 0) await pause(services.deps.clock, ASK_AGAIN_MS, abort);
   }
   countProbes(services, probed.values());
   return probed;
+}
+
+/**
+ * Probes URLs. Once the import was cancelled or the work has to end, aborts the
+ * probes and throws.
+ */
+async function probeWhileOpen(
+  services: Services,
+  job: Job,
+  urls: ReadonlySet<string>,
+): Promise<Map<string, ProbedImage>> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([job.abort, over.signal]);
+  const asker = { owner: job.seller.id, background: true, signal };
+  try {
+    return await Promise.race([
+      throwOnceEnded(services, job.key, signal),
+      probeImages(services, urls, asker),
+    ]);
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * Throws `LeaseLost` once the import has ended, and another error once `signal`
+ * fires.
+ */
+async function throwOnceEnded(
+  { db, deps, signals }: Services,
+  { sellerNo, importId }: ImportKey,
+  signal: AbortSignal,
+): Promise<never> {
+  while (!signal.aborted) {
+    // Begins before the row is read, so that no wake-up is lost.
+    const changed = signals.progress.wait(deps.clock, LOOK_MS, {
+      key: importId,
+      abort: signal,
+    });
+    const row = await db.of(sellerNo).read(
+      (sql) => findImport(sql, sellerNo, importId),
+    );
+    if (row === null || !isOpen(row)) throw new LeaseLost();
+    await changed;
+  }
+  throw serviceStopping();
 }
 
 /** SKUs and ids that both this part and earlier parts use. */

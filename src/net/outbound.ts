@@ -407,6 +407,7 @@ export class Outbound {
     ask: Pick<Ask, "owner" | "background">,
   ): Promise<readonly string[]> {
     const { url: { hostname }, signal } = call;
+    signal.throwIfAborted();
     const found = this.#names.addresses(hostname, ask, signal);
     return await call.unlessAborted(found);
   }

@@ -1,7 +1,7 @@
 /** The event `import_finished`: one for each end of an import. */
 import { assertEquals } from "@std/assert";
-import { boot, product, type TestApp } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { boot, product, type TestApp, textAt } from "../support/app.ts";
+import { inTime, RunningClock, until } from "../support/clock.ts";
 import { bothEngines } from "../support/engine.ts";
 import { Host } from "../support/host.ts";
 import { ImageHost } from "../support/image_host.ts";
@@ -168,6 +168,31 @@ bothEngines.test("imports whose images settle while they end each end once", asy
     events.map(({ import_id }) => import_id).sort(),
     ids.toSorted(),
   );
+});
+
+bothEngines.test("the image checks of a cancelled import end at once", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using host = new Host(async () => {
+    await gate.promise;
+    return new Response();
+  });
+  using clock = new RunningClock();
+  await using app = await boot({ deps: { clock } });
+  const image = `<images><image>${host.url}/a</image></images>`;
+  const id = idOf(await post(app, product("H", image)));
+  await until(() => host.seen.length > 0, "the HEAD");
+  // No HEAD times out.
+  clock.speed = 0;
+  try {
+    const next = idOf(await post(app, product("N")));
+    await app.call(`${IMPORTS}/${id}`, { method: "DELETE" });
+    const record = await inTime(ended(app, next), "the next import");
+    assertEquals(textAt(record, "status"), "completed");
+    assertEquals(app.app.holders.inUse()["outbound.requests"], undefined);
+  } finally {
+    clock.speed = 1;
+    gate.resolve();
+  }
 });
 
 bothEngines.test("a cancelled import has ended", async () => {

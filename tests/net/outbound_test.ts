@@ -532,6 +532,20 @@ Deno.test("a check does not wait forever for look-ups that no resolver answers",
   await over;
 });
 
+Deno.test("an aborted request begins no look-up", async () => {
+  let lookups = 0;
+  using outbound = openOutbound({
+    resolve: () => {
+      lookups++;
+      return Promise.resolve(["127.0.0.1"]);
+    },
+  });
+  const signal = AbortSignal.abort();
+  const head = outbound.head("http://a.example/", { timeoutMs, signal });
+  await assertFails(head, "aborted");
+  assertEquals(lookups, 0);
+});
+
 Deno.test("requests of one signal end separately", async () => {
   await using host = new Host(async (caller) => {
     const request = await caller.request();
