@@ -74,27 +74,28 @@ export interface OperatorClient extends OperatorOperations {
 export function createClient(options: ClientOptions): Client {
   const connection = new Connection(options);
   const operations = methodsOf<SellerOperations>(connection, SELLER_OPERATIONS);
-  const follower = new Follower(connection);
+  const uploads = new Follower(connection, "upload");
+  const imports = new Follower(connection, "import");
   return {
     ...operations,
     uploads: {
       ...operations.uploads,
       waitFor: (upload, callOptions) =>
-        follower.waitFor(
+        uploads.waitFor(
           (wait) =>
             operations.uploads.get({ ...idOf(upload), wait }, callOptions),
           ({ transaction }) => transaction,
           callOptions,
         ),
       follow: (upload, callOptions) =>
-        follower.follow(
+        uploads.follow(
           SELLER_OPERATIONS.uploads.get,
           idOf(upload),
           ({ transaction }) => transaction as Transaction,
           callOptions,
         ),
       results: (upload, callOptions) =>
-        follower.results(
+        uploads.results(
           (after) =>
             operations.uploads.get({ ...idOf(upload), after }, callOptions),
         ),
@@ -102,7 +103,7 @@ export function createClient(options: ClientOptions): Client {
     imports: {
       ...operations.imports,
       waitFor: (importId, callOptions) =>
-        follower.waitFor(
+        imports.waitFor(
           (wait) =>
             operations.imports.get(
               { ...importIdOf(importId), wait },
@@ -112,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
           callOptions,
         ),
       follow: (importId, callOptions) =>
-        follower.follow(
+        imports.follow(
           SELLER_OPERATIONS.imports.get,
           importIdOf(importId),
           (event) => event.import as Import,

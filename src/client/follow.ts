@@ -20,9 +20,11 @@ const STREAM = { accept: "text/event-stream, application/json;q=0.9" };
 /** Sends several requests for one upload or import. */
 export class Follower {
   readonly #connection: Connection;
+  readonly #noun: "upload" | "import";
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, noun: "upload" | "import") {
     this.#connection = connection;
+    this.#noun = noun;
   }
 
   /** Repeats `read` until the record in its answer is final; returns the record. */
@@ -109,7 +111,9 @@ export class Follower {
     return () => {
       if (platform.now() < deadline) return;
       const seconds = limits.followFor / 1_000;
-      throw new LimitError(`The upload did not end in ${seconds} seconds.`);
+      throw new LimitError(
+        `The ${this.#noun} did not end in ${seconds} seconds.`,
+      );
     };
   }
 }

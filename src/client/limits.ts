@@ -23,7 +23,7 @@ export const LIMITS: Limits = {
   followFor: 24 * 3_600_000,
 };
 
-/** An answer, a list or an upload exceeded one of the limits. */
+/** An answer, a list, an upload or an import exceeded one of the limits. */
 export class LimitError extends Error {
   override readonly name = "LimitError";
 }

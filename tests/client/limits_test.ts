@@ -9,6 +9,7 @@ import {
 import { inTime } from "../support/clock.ts";
 
 const UPLOAD = { transaction_id: "1" };
+const IMPORT = { import_id: "1" };
 const encoder = new TextEncoder();
 
 /**
@@ -157,6 +158,16 @@ Deno.test("an upload that never becomes final is polled with pauses until the ti
   const short = hostile(() => UNFINISHED, { followFor: 90_000 }, 30_000);
   await assertEnds(short.client.uploads.waitFor(UPLOAD), "in 90 seconds");
   assertEquals(short.asked(), 3);
+});
+
+Deno.test("an import that never becomes final ends in time", async () => {
+  const limits = { followFor: 600_000 };
+  const message = "The import did not end in 600 seconds.";
+  const polled = hostile(() => '{"import":{"finished_at":null}}', limits);
+  await assertEnds(polled.client.imports.waitFor(IMPORT), message);
+  const followed = hostile(() => ": on\n\n", limits);
+  const work = followed.client.imports.follow(IMPORT, { retryFor: Infinity });
+  await assertEnds(readAll(work), message);
 });
 
 Deno.test("limits can be raised", async () => {
