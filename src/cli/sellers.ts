@@ -131,7 +131,7 @@ export const sellerCommands: readonly Command[] = [
     name: "seller set",
     summary:
       `change a seller: ATTRIBUTE is ${SELLER_ATTRIBUTE_WORDS.join(", ")}; ` +
-      'an empty VALUE ("") sets the default',
+      'an empty VALUE ("") sets the default, or for price_jump no limit',
     arguments: [{ name: "NAME" }, { name: "ATTRIBUTE" }, { name: "VALUE" }],
     run: async ({ db, deps, arguments: [seller, attribute, value], print }) => {
       const change = { who: COMMAND_LINE, seller, attribute, value };

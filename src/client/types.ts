@@ -816,7 +816,7 @@ export interface Seller {
   product_limit: number | null;
   /** bytes; empty: the default */
   image_quota: number | null;
-  /** percent by which a price may change in one step; empty: any */
+  /** percent by which a price may change in one step; empty: no limit */
   price_jump: number | null;
   /** where notices are sent; empty: nowhere */
   email: string;
@@ -1044,7 +1044,7 @@ export interface Account {
   product_limit: number | null;
   /** bytes; empty: the default */
   image_quota: number | null;
-  /** percent by which a price may change in one step; empty: any */
+  /** percent by which a price may change in one step; empty: no limit */
   price_jump: number | null;
   /** where notices are sent; empty: nowhere */
   email: string;

@@ -88,13 +88,13 @@ export const SELLER_LIMITS = {
   price_jump: {
     unit: "percent",
     max: PRICE_JUMP_MAX,
-    about: "percent by which a price may change in one step; empty: any",
+    about: "percent by which a price may change in one step; empty: no limit",
     meaning: "percent by which [a price may change in one step]" +
       "(prices.md#a-price-that-is-far-off); `0` refuses every change without " +
-      "`expected`, an empty value refuses none",
+      "`expected`; empty: no limit",
     label: "Largest change of a price, in percent",
     example: null,
-    unset: "any",
+    unset: "no limit",
   },
 } as const satisfies Record<string, SellerLimit>;
 
