@@ -76,6 +76,8 @@ const NARROW = 0.08;
 const SALES = 0.25;
 /** The share of fitting worlds in which products name contacts. */
 const CONTACTS = 0.2;
+/** The share of fitting worlds in which a seller with used keys is removed. */
+const REMOVALS = 0.15;
 /** The share of worlds in which a seller has thousands of uploads. */
 const LONG = 0.02;
 const THEMES: Readonly<
@@ -210,6 +212,7 @@ const OTHERS: readonly Theme[] = [
 ];
 const OF_RETRIES: readonly Theme[] = ["everything", "images", "days"];
 const OF_SALES: readonly Theme[] = [...OTHERS, "days", "prompt"];
+const OF_REMOVALS: readonly Theme[] = ["everything", "deliveries", "catalogue"];
 const KEYS: Readonly<Record<KeyStep, number>> = {
   make: 3,
   use: 6,
@@ -508,6 +511,15 @@ export function drawSteps(
       steps.push({ id: `${actor} #${n}`, actor, afterMs, kind });
     }
   }
+  const removals = scheduler.random("removals");
+  const free = sellers.filter(({ hostile, rateLimit }) =>
+    !hostile && rateLimit === null
+  );
+  if (
+    free.length > 1 && OF_REMOVALS.includes(theme) && chance(removals, REMOVALS)
+  ) {
+    steps.push(...removalOf(free, removals));
+  }
   return { theme, steps };
 }
 
@@ -537,6 +549,19 @@ function reviewsOf(seller: string, random: Random): Step[] {
     ]),
     { ...step(`${seller}/reviewer2`, 7, "decide"), afterMs: REVIEWED_MS },
   ];
+}
+
+/**
+ * Sellers use Idempotency-Keys for changes that make no transaction; then one
+ * of these sellers is removed.
+ */
+function removalOf(sellers: readonly SellerPlan[], random: Random): Step[] {
+  const step = stepsWithin(1_000, random);
+  const changes = sellers.flatMap(({ name }) =>
+    [1, 2, 3].map((n) => step(`${name}/counter5`, n, "add"))
+  );
+  const afterMs = between(random, 3_000, 10_000);
+  return [...changes, { ...step("operator2", 1, "remove"), afterMs }];
 }
 
 /**

@@ -194,7 +194,7 @@ class Troupe {
     const scene = this.#scene;
     const honest = this.#sellers.filter(({ plan }) => !plan.hostile);
     if (name.startsWith("shop")) return new Shop(scene, honest, name);
-    if (name === "operator") return new Operator(scene, honest);
+    if (name.startsWith("operator")) return new Operator(scene, honest);
     if (name.startsWith("outages")) return this.#outages;
     if (name.startsWith("mirror")) {
       const mirror = new Mirror(scene, name);
