@@ -4,7 +4,7 @@
  */
 import { assertEquals, assertLess } from "@std/assert";
 import { boot, product } from "../support/app.ts";
-import { until } from "../support/clock.ts";
+import { RunningClock, until } from "../support/clock.ts";
 
 /**
  * Listens on every address of 127.0.0.0/8, so that a test has as many origins
@@ -80,7 +80,9 @@ for (const [where, net] of Object.entries(NETWORKS)) {
 
 async function tenSilentSellers(net: number): Promise<void> {
   await using host = new SilentHost();
-  await using app = await boot();
+  // Hardly advances while a busy machine lets this process wait.
+  using clock = new RunningClock();
+  await using app = await boot({ deps: { clock } });
   const upload = (key: string, body: string) =>
     app.call("/seller_api/bulk_products?v=1.1", { method: "POST", key, body });
   const slow: Promise<unknown>[] = [];
@@ -94,9 +96,9 @@ async function tenSilentSellers(net: number): Promise<void> {
 
   const good = productsWith(urlsOf(host, 500, (n) => `good/${n}.png`, net));
 
-  const begunAt = performance.now();
+  const begunAt = clock.monotonic();
   const quick = await upload(app.key, good);
-  const tookMs = performance.now() - begunAt;
+  const tookMs = clock.monotonic() - begunAt;
   assertEquals(quick.status, 200, quick.text);
   assertEquals(answered, 0, "the slow uploads are under way no longer");
   // It waits for one hanging HEAD, not for two.
@@ -107,7 +109,8 @@ async function tenSilentSellers(net: number): Promise<void> {
 
 Deno.test("an upload's images are checked before those of its seller's import", async () => {
   await using host = new SilentHost();
-  await using app = await boot();
+  using clock = new RunningClock();
+  await using app = await boot({ deps: { clock } });
   const probes = () => app.app.holders.inUse()["outbound.requests"] ?? 0;
   const begun = await app.call("/seller_api/imports?v=1.1", {
     method: "POST",
