@@ -178,13 +178,26 @@ function* changesOfStatements(
 function areIndependent(
   ...both: [ts.ExpressionStatement, ts.ExpressionStatement]
 ): boolean {
-  return both.every((statement, n) => {
-    const other = both[1 - n];
-    const isSeenMeanwhile = isOwn(assignedBy(statement)) &&
-      /\bawait\b/.test(other.getText());
-    return !isSeenMeanwhile &&
-      changedBy(statement).isDisjointFrom(namesIn(other));
-  });
+  return both.every((statement, n) => !mayChange(statement, both[1 - n]));
+}
+
+/**
+ * Whether a statement may change what another one names. An assignment changes
+ * its target, and others may see a member of `this` while one awaits. A call
+ * may change all that it names, and a method of its own object every member.
+ */
+function mayChange(
+  statement: ts.ExpressionStatement,
+  other: ts.ExpressionStatement,
+): boolean {
+  const target = assignedBy(statement);
+  if (target !== null) {
+    const isSeenMeanwhile = isOwn(target) && /\bawait\b/.test(other.getText());
+    return isSeenMeanwhile || other.getText().includes(target.getText());
+  }
+  const names = namesIn(statement);
+  if (!callsOwnMethod(statement)) names.delete("this");
+  return !names.isDisjointFrom(namesIn(other));
 }
 
 /** The target of an assignment; null if a statement is another one. */
@@ -199,19 +212,9 @@ function assignedBy({ expression }: ts.ExpressionStatement): ts.Node | null {
 }
 
 /** Whether a node is a member of `this`. */
-function isOwn(node: ts.Node | null): boolean {
-  return node !== null && ts.isPropertyAccessExpression(node) &&
+function isOwn(node: ts.Node): boolean {
+  return ts.isPropertyAccessExpression(node) &&
     node.expression.kind === ts.SyntaxKind.ThisKeyword;
-}
-
-/**
- * The target of an assignment. A call may change all that it names, and a
- * method of its own object every member.
- */
-function changedBy(statement: ts.ExpressionStatement): Set<string> {
-  const names = namesIn(assignedBy(statement) ?? statement);
-  if (!callsOwnMethod(statement)) names.delete("this");
-  return names;
 }
 
 function callsOwnMethod(node: ts.Node): boolean {

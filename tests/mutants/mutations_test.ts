@@ -23,7 +23,7 @@ const CASES: readonly (readonly [Kind, string, readonly string[]])[] = [
   ["two statements swapped", "{ f(a); g(a); }", ["{ g(a);\nf(a); }"]],
   ["two statements swapped", "{ f(a); g(() => a.b()); }", []],
   ["two statements swapped", "{ log.info(a); g(a); log.info(a); }", []],
-  ["two statements swapped", "{ a.b = 1; c = d; }", []],
+  ["two statements swapped", "{ a.b = 1; c = d; a.e = 2; }", []],
   ["two statements swapped", "{ this.a = 1; this.b(); }", [
     "{ this.b();\nthis.a = 1; }",
   ]],
