@@ -51,9 +51,10 @@ const PART_LOOK_MS = 20;
 const PART_LOOKS = 200;
 /**
  * How long the import role stays behind a stored part, and how long the client
- * waits for that.
+ * waits for that. After a short stay the import may be cancelled while the role
+ * reads the next part.
  */
-const PART_STAYS_MS = 1_000;
+const PART_STAYS_MS = [1_000, 30, 10, 2];
 const PART_COMES_MS = 10_000;
 /** The longest time of writes while nothing fails. */
 const WRITE_MS = 20_000;
@@ -616,7 +617,8 @@ export class CatalogueClient implements Actor {
   ): Promise<boolean> {
     const { stage } = this.#scene;
     if (isBetweenParts) {
-      await stage.staysAt("import part stored", PART_STAYS_MS, PART_COMES_MS);
+      const staysMs = pick(random, PART_STAYS_MS);
+      await stage.staysAt("import part stored", staysMs, PART_COMES_MS);
     } else if (chance(random, 0.5)) await this.#partStored(id);
     else await this.#scene.caller.sleep(pick(random, [0, 5, 50, 300, 3_000]));
     stage.scheduler.trace(() => `${this.#name} cancels ${id}`);
