@@ -13,7 +13,6 @@ import { fastParent } from "../support/data_dir.ts";
 import { makeFilled } from "../support/filled.ts";
 
 /** More than one page of every table, and not a multiple of a page. */
-/** In each table: more than one page of a copy, which has 256. */
 const ROWS = 300;
 const ALL = ROWS * TABLES.length;
 
