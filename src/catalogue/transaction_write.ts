@@ -178,11 +178,10 @@ function withOnly(
   results: readonly TransactionResult[],
 ): TransactionResult[] {
   const ordinals = new Set(waiting.map(({ ordinal }) => ordinal));
-  return results.map((result) => {
-    if (result.images.length === 0) return result;
-    const images = result.images.filter((ordinal) => ordinals.has(ordinal));
-    return { ...result, images };
-  });
+  return results.map((result) => ({
+    ...result,
+    images: result.images.filter((ordinal) => ordinals.has(ordinal)),
+  }));
 }
 
 /** The distinct URLs, how often each is used, and the URLs of each product. */

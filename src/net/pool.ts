@@ -71,10 +71,10 @@ export class Pool {
   }
 
   #sweep(): void {
-    this.#cancelSweep = undefined;
     this.#closeSince(this.#clock.monotonic() - IDLE_MS);
-    if (this.#size === 0) return;
-    this.#cancelSweep = this.#clock.after(IDLE_MS, () => this.#sweep());
+    this.#cancelSweep = this.#size === 0
+      ? undefined
+      : this.#clock.after(IDLE_MS, () => this.#sweep());
   }
 
   #closeSince(latest: number): void {

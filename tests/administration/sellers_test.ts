@@ -162,6 +162,21 @@ contract.test("operator: a seller's address for notices is set and never logged"
   assert(!JSON.stringify(app.log).includes("@"), JSON.stringify(app.log));
 });
 
+contract.test("operator: two sellers may have one address for notices", async () => {
+  await using app = await boot(OPERATOR);
+  await app.addSeller("globex");
+  const sellers = ["acme", "globex"];
+  for (const address of ["orders@example.com", "new@example.com"]) {
+    for (const seller of sellers) {
+      const path = `${seller}/attribute/email/${address}`;
+      assertEquals((await set(app, path)).status, 204);
+      const listed = sellerNamed(await operate(app, "sellers"), seller)!;
+      assertEquals(textAt(listed, "email"), address);
+    }
+    sellers.reverse();
+  }
+});
+
 contract.test("operator: a seller's rate limit replaces that of the settings", async () => {
   await using app = await boot({
     config: { operatorKey: "op", rateLimit: 600 },

@@ -72,6 +72,24 @@ contract.test("an import of several parts is stored, once each, in the order of 
   assertEquals(summaryOf(again), "completed, total 620, unchanged 620");
 });
 
+contract.test("the last page of results has no next, even if it is full", async () => {
+  await using app = await boot();
+  const id = idOf(await post(app, products(6)));
+  await ended(app, id);
+  const page = async (query: string) => {
+    const answer = await app.call(`${IMPORTS}/${id}/results${query}`);
+    return {
+      count: child(answer.xml, "results").children.length,
+      next: answer.xml.children.find(({ name }) => name === "next")?.text,
+    };
+  };
+  const first = await page("?limit=3");
+  assertEquals(first.count, 3);
+  const last = { count: 3, next: undefined };
+  assertEquals(await page(`?limit=3&after=${first.next}`), last);
+  assertEquals(await page("?limit=6"), { ...last, count: 6 });
+});
+
 contract.test("parts are not listed among the uploads, and name their import", async () => {
   await using app = await boot();
   const upload = await app.upload(product("A"));
@@ -376,10 +394,18 @@ contract.test("an undo is refused if something changed since, unless changed=kee
   assertEquals(summaryOf(refused), "refused, total 260, refused 1");
   assertMatch(problemsOf(refused)[0], / S-3 - id changed_since$/);
   assertEquals(await storedCount(app), 260);
-  const kept = await ended(
-    app,
-    idOf(await app.call(`${path}?changed=keep`, { method: "POST" })),
-  );
+  const keep = async (query: string) =>
+    await ended(
+      app,
+      idOf(
+        await app.call(`${path}?changed=keep${query}`, { method: "POST" }),
+      ),
+    );
+  const tried = await keep("&dry_run=true");
+  assertMatch(problemsOf(tried)[0], / S-3 - id changed_since$/);
+  const kept = await keep("");
+  const problems = kept.children.filter(({ name }) => name === "problems");
+  assertEquals(problems, [], "only a dry run lists what it keeps");
   assertEquals(
     summaryOf(kept),
     "completed, total 260, unchanged 1, deleted 259",

@@ -404,6 +404,23 @@ Deno.test("a time-out counts from when the request starts", async () => {
   assertEquals((await second).status, 200);
 });
 
+Deno.test("get() limits the time until the headers, and not that of the body, by answerMs", async () => {
+  const rest = Promise.withResolvers<void>();
+  await using host = new Host(async (caller) => {
+    await caller.request();
+    await caller.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
+    await rest.promise;
+    await caller.send("lo");
+  });
+  const clock = new TestClock();
+  using outbound = openOutbound({ clock });
+  const options = { timeoutMs: 1_000, answerMs: 10, maxBytes: 5 };
+  const got = await outbound.get(host.url(), options);
+  clock.advance(20);
+  rest.resolve();
+  assertEquals(await textOf(got.body), "hello");
+});
+
 Deno.test("a body that is not read releases its slot", async () => {
   await using host = new Host(
     answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),

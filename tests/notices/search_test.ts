@@ -1,10 +1,11 @@
 /** Everything that causes a notice is found, however much happens at once. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
 import { insertInto, type Param } from "../../src/database/db.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { newSignals } from "../../src/jobs/signals.ts";
 import { SEARCH_LIMIT } from "../../src/notices/kinds.ts";
 import { NoticeSearch } from "../../src/notices/search.ts";
+import { addUsage } from "../../src/sellers/usage_rows.ts";
 import { boot, product } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 
@@ -49,4 +50,52 @@ bothEngines.test("a notice comes also for events beyond what one read finds", as
     sql.all("SELECT id FROM notices WHERE seller_no = 2")
   );
   assertEquals(found.length, 1);
+});
+
+bothEngines.test("the operator learns of a full quota however many sellers there are", async () => {
+  await using app = await boot();
+  const { db } = app.app;
+  const deps = systemDeps("error");
+  const last = 1_500;
+  await db.write(async (tx) => {
+    for (const table of ["sellers", "seller_counters"]) {
+      const row = await tx.get<Record<string, Param>>(
+        `SELECT * FROM ${table} WHERE seller_no = 1`,
+      );
+      const rows = Array.from({ length: last - 1 }, (_, n) => ({
+        ...row,
+        seller_no: n + 2,
+        ...(table === "sellers" && {
+          id: deps.ids.uuid(),
+          name: `seller ${n + 2}`,
+        }),
+      }));
+      await tx.runMany(
+        insertInto(table, Object.keys(rows[0])),
+        rows.map((each) => Object.values(each)),
+        1,
+      );
+    }
+    await tx.run(
+      "UPDATE sellers SET product_limit = 1 WHERE seller_no IN (1, ?)",
+      [last],
+      2,
+    );
+    for (const no of [1, last]) await addUsage(tx, no, "products", 1);
+  });
+  const search = new NoticeSearch({
+    config: { ...app.config, noticesUrl: "https://operator.example" },
+    db,
+    deps,
+    mailer: null,
+    signals: newSignals(),
+  });
+  let pages = 0;
+  for await (const _ of search.run()) {
+    assertLess(++pages, 100, "the search ends");
+  }
+  const found = await db.read((sql) =>
+    sql.all("SELECT seller_no FROM notices ORDER BY seller_no")
+  );
+  assertEquals(found, [{ seller_no: 1 }, { seller_no: last }]);
 });

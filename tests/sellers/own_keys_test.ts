@@ -1,5 +1,10 @@
 /** What keys may do, and how sellers make, rotate and revoke them. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertStringIncludes,
+} from "@std/assert";
 import { KEYS_LIMIT } from "../../src/sellers/own_keys.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { ALL_RIGHTS } from "../../src/sellers/key_rights.ts";
@@ -13,7 +18,7 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { TestClock } from "../support/clock.ts";
+import { TestClock, until as soon } from "../support/clock.ts";
 import { contract } from "../support/forms.ts";
 
 const KEYS = "/seller_api/keys";
@@ -299,6 +304,9 @@ contract.test("keys: the last key with the scope keys cannot be revoked", async 
   clock.advance(1_000);
   const last = await remove(first);
   assertEquals([last.status, codeOf(last)], [409, "conflict"]);
+  const { paths } = JSON.parse((await app.call("/openapi.json")).text);
+  const { responses } = paths[`${KEYS}/{key_id}`].delete;
+  assert("409" in responses, "the status is documented");
   const ending = await make(app, until(clock.now() + DAY_MS - 1));
   assertEquals((await remove(first)).status, 409, "the other one ends soon");
   const sooner = await make(app, until(clock.now() + 60_000));
@@ -364,6 +372,11 @@ contract.test("keys: the number of keys per day is limited, and old keys are del
         await addKey(tx, made, 1, { rights });
       }
     });
+  const lastUse = async () =>
+    textAt((await ask(app)).xml, "keys/key/last_used_at");
+  await ask(app);
+  clock.advance(5_000);
+  await soon(async () => await lastUse() !== "", "the use recorded");
   const day = clock.now() - DAY_MS;
   await store(KEYS_LIMIT + 5, day - 1_000, day);
   const former = await ask(app);
@@ -374,6 +387,7 @@ contract.test("keys: the number of keys per day is limited, and old keys are del
   const left = child(xml, "keys").children.map((key) => textAt(key, "key_id"));
   assertEquals(left.slice(0, -1), [own, ...rest.slice(4)]);
   assert(!left.includes(first));
+  assertNotEquals(await lastUse(), "", "of the key that is left");
   await store(KEYS_LIMIT - 2, day + 1, day + 2);
   const refused = await ask(app, { body: "<key/>" });
   assertEquals(detailsOf(refused).map(({ code }) => code), ["quota_exceeded"]);

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { systemDeps } from "../../src/deps.ts";
 import type { Db } from "../../src/database/db.ts";
+import { firstIdOf } from "../../src/lib/ids.ts";
 import {
   listRefusals,
   type Refusal,
@@ -83,6 +84,31 @@ Deno.test("refusals: a refusal that could not be written is written when it recu
     })
   );
   assertEquals(found.map(({ times }) => times), [2]);
+});
+
+bothEngines.test("refusals: those written while the clock was fast do not displace later ones", async () => {
+  const db = openStore(makeDataDir());
+  await using _ = { [Symbol.asyncDispose]: () => db.close() };
+  const start = Date.now();
+  const system = systemDeps("error");
+  const { seller } = await db.write((tx) => addSeller(tx, system, "acme"));
+  const note = async (aheadMs: number, message: string) => {
+    const clock = new TestClock(start + aheadMs);
+    const log = new RefusalLog(db, { ...system, clock });
+    const id = `${firstIdOf(clock.now())}-7000-8000-000000000000`;
+    const noted = { id, sellerNo: seller.no, at: clock.now() };
+    log.note({ ...refusal(noted), message });
+    await log.flush();
+  };
+  await note(60 * 60_000, "an hour fast");
+  await note(0, "set back");
+  const { found } = await db.read((sql) =>
+    listRefusals(sql, { sellerNo: seller.no, ...FILTER }, {
+      after: null,
+      limit: 10,
+    })
+  );
+  assertEquals(found.map(({ message }) => message), ["set back"]);
 });
 
 Deno.test("refusals: those remembered for comparison have no details", async () => {

@@ -52,6 +52,7 @@ import { listImports } from "../../../src/imports/import_rows.ts";
 import { ImageBench } from "../../support/image_bench.ts";
 import { TRIGGERS } from "../../../src/webhooks/trigger.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
+import { SQLITE_CHANGES } from "../../../src/database/change_numbers.ts";
 import { FIRST_CHANGE } from "../../../src/database/change_feed.ts";
 Deno.test("imports: a list finds the undo of each by an index", async () => {
   await using hand = new ImageBench();
@@ -237,6 +238,20 @@ Deno.test("lists of products read their rows in index order", async () => {
     ),
     ["USE TEMP B-TREE FOR LAST TERM OF ORDER BY"],
   );
+});
+
+Deno.test("the number of the next change is found by indexes", async () => {
+  await using bench = await WebhookBench.open();
+  const details = await plans(bench, async (tx) => {
+    await tx.get(SQLITE_CHANGES.last);
+  });
+  const reads = details.filter((detail) => /^(SEARCH|SCAN)/.test(detail));
+  assertEquals(
+    reads.filter((detail) => detail !== "SCAN change_counter")
+      .filter((detail) => !/^SEARCH .* INDEX \w+_changes\b/.test(detail)),
+    [],
+  );
+  assertEquals(reads.length, 5, details.join("\n"));
 });
 
 Deno.test("due steps of sales are found by an index, seller by seller", async () => {

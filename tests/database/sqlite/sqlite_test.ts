@@ -16,6 +16,7 @@ import { systemClock } from "../../../src/deps.ts";
 import { openSqlite } from "../../../src/database/sqlite/engine.ts";
 import { sqliteDbError } from "../../../src/database/sqlite/errors.ts";
 import type { Migration } from "../../../src/database/migrations.ts";
+import { type Disk, systemDisk } from "../../../src/lib/disk.ts";
 import { fastParent } from "../../support/data_dir.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/process.ts";
@@ -359,6 +360,34 @@ Deno.test("a log in use has its full length at once, and what is committed survi
   );
   await again.close();
   assertEquals(stored, { n: 4 });
+});
+
+Deno.test("a log that cannot have its full length is extended by each commit", async () => {
+  await using folder = await temporaryFolder();
+  let tries = 0;
+  const disk: Disk = {
+    ...systemDisk,
+    extend: () => {
+      tries++;
+      return Promise.reject(new Error("no room"));
+    },
+  };
+  const db = await openSqlite(`${folder.path}/seller.db`, {
+    migrations: COUNTERS,
+    deps: { disk },
+  });
+  await using _ = { [Symbol.asyncDispose]: () => db.close() };
+  const sizes: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    await db.write((tx) =>
+      tx.run("INSERT INTO counters (name, n) VALUES (?, 1)", [
+        n + "x".repeat(1_024 * 1_024),
+      ], "any")
+    );
+    sizes.push((await db.sizes()).wal);
+  }
+  assertEquals(tries, 1, "each further try would delay a write");
+  assert(sizes[0] < sizes[1] && sizes[1] < sizes[2], `${sizes}`);
 });
 
 Deno.test("a log that grew during a long read shrinks after the read", async () => {

@@ -339,6 +339,26 @@ Deno.test("an address that tries keys gets 429, and a valid key still works", as
   assertEquals((await guess()).status, 429);
 });
 
+Deno.test("refused requests with a valid key do not count as tried keys", async () => {
+  const keys = { operatorKey: "operator-key", metricsKey: "metrics-key" };
+  await using app = await boot({
+    deps: { clock: STOPPED },
+    config: { ...keys, rateLimit: 0 },
+  });
+  const absent = [
+    ["/seller_api/absent", app.key],
+    ["/operator_api/absent", keys.operatorKey],
+    ["/metrics/absent", keys.metricsKey],
+  ];
+  for (let n = 0; n < 301; n++) {
+    for (const [path, key] of absent) {
+      assertEquals((await app.call(path, { key })).status, 404, path);
+    }
+  }
+  const guessed = await app.call("/seller_api/webhooks", { key: "guessed" });
+  assertEquals(guessed.status, 401);
+});
+
 Deno.test("behind declared proxies clients are distinguished by X-Forwarded-For", async () => {
   await using app = await boot({
     deps: { clock: STOPPED },

@@ -179,6 +179,29 @@ function assertWithinBudget(bytes: Uint8Array, what: string): void {
 const sound = (type: string) => picture(`a.${type}`)!;
 const FRAME = "\xff\xc0\0\x11\x08\0\x10\0\x10\x03";
 
+Deno.test("inspectImage() counts the frames of a WebP after a chunk of odd length", () => {
+  const frames = (n: number) =>
+    bytesOfText(
+      "RIFF\0\0\0\0WEBP" +
+        `VP8X\x0a\0\0\0${"\0".repeat(10)}` +
+        "ICCP\x01\0\0\0a\0" +
+        `ANMF\x10\0\0\0${"\0".repeat(16)}`.repeat(n),
+    );
+  assertEquals(inspectImage(frames(1_000)).type, "webp");
+  assertEquals(codeOf(frames(1_001)), "image_too_many_frames");
+});
+
+Deno.test("inspectImage() accepts an AVIF whose last box extends to the end of the file", () => {
+  const bytes = sound("avif").slice();
+  // The name follows four bytes with the length of the box.
+  const name = bytesOfText("mdat");
+  const at = bytes.findLastIndex((_, n) =>
+    name.every((byte, k) => bytes[n + k] === byte)
+  );
+  new DataView(bytes.buffer).setUint32(at - 4, 0);
+  assertEquals(inspectImage(bytes), inspectImage(sound("avif")));
+});
+
 /** Beginnings, with repeated pieces that fill the longest image. */
 const HOSTILE: readonly (readonly [Uint8Array, string])[] = [
   [bytesOfText("\xff\xd8\xff"), "\xff"],
