@@ -367,7 +367,7 @@ export async function writeProduct(
 }
 
 function bySku({ after: one }: Created, { after: other }: Created): number {
-  return one.sku < other.sku ? -1 : one.sku > other.sku ? 1 : 0;
+  return one.sku < other.sku ? -1 : 1;
 }
 
 function byId({ before: one }: Updated, { before: other }: Updated): number {

@@ -93,7 +93,7 @@ Deno.test("a process that takes over the role moves the times", async () => {
   assertEquals(moved, [`second by ${HOUR}`, "second wakes images"]);
 });
 
-bothEngines.test("when all processes of a machine see its clock go back, the times are moved once", async () => {
+bothEngines.test("when all processes of a machine see its clock go back, the times are moved once for each step", async () => {
   await using app = await boot({ config: { roles: ["api"] } });
   const { db } = app.app;
   const body = "<webhook><trigger>order_paid</trigger>" +
@@ -101,7 +101,7 @@ bothEngines.test("when all processes of a machine see its clock go back, the tim
   await app.call("/seller_api/webhooks", { method: "POST", body });
   await app.call("/seller_api/webhooks/order_paid/test", { method: "POST" });
   const clock = new MovableClock(Date.now());
-  const due = clock.now() + 2 * HOUR;
+  const due = clock.now() + 12 * HOUR;
   await db.of(app.sellerNo).write(
     (tx) =>
       tx.run("UPDATE deliveries SET due_at = ? WHERE seller_no = ?", [
@@ -117,17 +117,36 @@ bothEngines.test("when all processes of a machine see its clock go back, the tim
     watch.start();
     return watch;
   });
+  const moved = async () => {
+    const row = await db.read((sql) =>
+      sql.get<{ at: number }>("SELECT due_at AS at FROM deliveries")
+    );
+    return due - row!.at;
+  };
   await look(clock);
-  clock.setBack = HOUR;
-  await until(async () => {
+  let movedBy = 0;
+  // The second step is as large as the first, and the third comes right after
+  // the second: each is another step.
+  for (
+    const { pause, forth, back } of [
+      { pause: 0, forth: 0, back: HOUR },
+      { pause: 60_000, forth: 0, back: HOUR },
+      { pause: 0, forth: 5 * HOUR, back: 5 * HOUR },
+    ]
+  ) {
+    clock.advance(pause);
+    clock.setBack -= forth;
     await look(clock);
-    return woken === 2;
-  }, "both watches");
+    woken = 0;
+    clock.setBack += back;
+    await until(async () => {
+      await look(clock);
+      return woken === 2;
+    }, "both watches");
+    movedBy += back;
+    assertEquals(await moved(), movedBy);
+  }
   const stopped = Promise.all(watches.map((watch) => watch.stop()));
   clock.advance(LOOK_MS);
   await stopped;
-  const row = await db.read((sql) =>
-    sql.get<{ at: number }>("SELECT due_at AS at FROM deliveries")
-  );
-  assertEquals(row!.at, due - HOUR);
 });

@@ -124,6 +124,24 @@ Deno.test("a connection that breaks without an answer is retried once", async ()
   }
 });
 
+Deno.test("a connection that breaks while this process stalls is no fault of the host", async () => {
+  for (const [ms, kind] of [[1_000, "reset"], [3_000, "stalled"]] as const) {
+    const clock = new TestClock();
+    await using host = new Host(async (caller) => {
+      await caller.request();
+      clock.leap(ms);
+    });
+    using outbound = openOutbound({ clock });
+    const posted = outbound.post(host.url(), {
+      headers: {},
+      body: new Uint8Array(10),
+      timeoutMs: 60_000,
+      maxAnswerBytes: 10,
+    });
+    await assertFails(posted, kind, "broke off the connection");
+  }
+});
+
 Deno.test("post() is not retried", async () => {
   await using host = new Host((caller) => caller.request());
   using outbound = openOutbound();

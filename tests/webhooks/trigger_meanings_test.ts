@@ -26,8 +26,16 @@ contract.test("triggers: the operator's description of a trigger is listed; othe
   const others = (list: typeof before) =>
     list.filter(({ name }) => name !== "order_paid");
   assertEquals(others(after), others(before));
-  assertEquals((await put("<trigger><about/></trigger>")).status, 200);
-  assertEquals((await client.triggers.list()).triggers, before);
+  for (
+    const empty of [
+      "<trigger><about/></trigger>",
+      "<trigger><about/><example/></trigger>",
+    ]
+  ) {
+    assertEquals((await put(MEANING_EXAMPLE)).status, 200);
+    assertEquals((await put(empty)).status, 200);
+    assertEquals((await client.triggers.list()).triggers, before, empty);
+  }
   const long = await put(
     `<trigger><about>${"x".repeat(2_001)}</about><x/></trigger>`,
   );
@@ -85,6 +93,23 @@ bothEngines.test("triggers: handbook, OpenAPI and test events have the operator'
   });
   const { test, data } = JSON.parse(await body());
   assertEquals([test, data], [true, { lines: [1] }]);
-  await app.call(PATH, { method: "PUT", key: "op", body: "<trigger/>" });
-  assertEquals(await text("/docs/webhooks.md"), chapter);
+  const empty: [type: string, body: string][] = [
+    ["xml", "<trigger/>"],
+    ["xml", "<trigger><about> </about><example> </example></trigger>"],
+    ["json", "{}"],
+    ["json", '{"about": "", "example": null}'],
+    ["json", '{"example": {}}'],
+    ["json", '{"example": ""}'],
+  ];
+  for (const [type, body] of empty) {
+    await app.call(PATH, { method: "PUT", key: "op", body: MEANING_EXAMPLE });
+    const restored = await app.call(PATH, {
+      method: "PUT",
+      key: "op",
+      headers: { "Content-Type": `application/${type}` },
+      body,
+    });
+    assertEquals(restored.status, 200, restored.text);
+    assertEquals(await text("/docs/webhooks.md"), chapter, body);
+  }
 });

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Detail, ServiceError } from "../../src/lib/errors.ts";
 import { parseTree, readXml } from "../../src/xml/decode.ts";
+import { WINDOW } from "../../src/xml/source.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -91,6 +92,56 @@ Deno.test("well-formed documents are read", () => {
     ]
   ) {
     read(encode(document));
+  }
+});
+
+/** The first and the last character of each row of Unicode's table 3-7. */
+const CHARACTERS = [
+  "\u0080",
+  "\u07ff",
+  "\u0800",
+  "\u0fff",
+  "\u1000",
+  "\ucfff",
+  "\ud000",
+  "\ud7ff",
+  "\ue000",
+  "\ufffd",
+  "\u{10000}",
+  "\u{3ffff}",
+  "\u{40000}",
+  "\u{fffff}",
+  "\u{100000}",
+  "\u{10ffff}",
+];
+
+Deno.test("an invalid byte is found behind characters of any length", () => {
+  for (const character of CHARACTERS) {
+    const bytes = new Uint8Array([...encode(`<a>${character}b`), 0xff, 60]);
+    const { line, column, message } = refusal(bytes);
+    const label = character.codePointAt(0)!.toString(16);
+    assertStringIncludes(message, "The byte 0xFF is not valid UTF-8", label);
+    assertEquals([line, column], [1, 6], label);
+  }
+});
+
+Deno.test("a character may lie in two windows", () => {
+  for (const character of CHARACTERS) {
+    const { length } = encode(character);
+    for (let inFirst = 0; inFirst <= length; inFirst++) {
+      const padding = "x".repeat(WINDOW - inFirst - "<a>".length);
+      const sent = `${padding}${character}y`;
+      let read = "";
+      readXml([encode(`<a>${sent}</a>`)], {
+        open() {},
+        text: (piece) => read += piece,
+        close() {},
+      });
+      assert(
+        read === sent,
+        `${inFirst} bytes of ${character.codePointAt(0)!.toString(16)}`,
+      );
+    }
   }
 });
 

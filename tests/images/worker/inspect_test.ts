@@ -118,6 +118,42 @@ Deno.test("inspectImage() counts the frames of a GIF", () => {
   assertEquals(codeOf(frames(1_001)), "image_too_many_frames");
 });
 
+Deno.test("inspectImage() counts the frames of an animated WebP", () => {
+  const chunk = (name: string, data: readonly number[]) => {
+    const made = new Uint8Array(8 + data.length + data.length % 2);
+    made.set(bytesOfText(name));
+    new DataView(made.buffer).setUint32(4, data.length, true);
+    made.set(data, 8);
+    return [...made];
+  };
+  const still = [...picture("a.webp")!.slice(12)];
+  const [width, height] = [[15, 0, 0], [15, 0, 0]];
+  const canvas = chunk("VP8X", [2, 0, 0, 0, ...width, ...height]);
+  const animation = chunk("ANIM", [0, 0, 0, 0, 0, 0]);
+  // A chunk of an odd length is padded with a byte.
+  const frame = chunk("ANMF", [
+    ...[0, 0, 0, 0, 0, 0, ...width, ...height, 100, 0, 0, 0],
+    ...chunk("ALPH", [0, 0, 0]),
+    ...still,
+  ]);
+  const frames = (n: number) =>
+    new Uint8Array([
+      ...bytesOfText("RIFF"),
+      ...new Uint8Array(
+        Uint32Array.of(
+          4 + canvas.length + animation.length + n * frame.length,
+        ).buffer,
+      ),
+      ...bytesOfText("WEBP"),
+      ...canvas,
+      ...animation,
+      ...Array(n).fill(frame).flat(),
+    ]);
+  const found = inspectImage(frames(1_000));
+  assertEquals([found.type, found.width, found.height], ["webp", 16, 16]);
+  assertEquals(codeOf(frames(1_001)), "image_too_many_frames");
+});
+
 Deno.test("inspectImage() inflates the texts of a PNG no further than 1 MiB", () => {
   const text = (bytes: number): [string, Uint8Array] => [
     "zTXt",
