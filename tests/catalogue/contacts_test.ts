@@ -470,6 +470,40 @@ bothEngines.test("a deleted contact goes when no product names it and no undo ca
   assertEquals(contacts.length, 3);
 });
 
+bothEngines.test("deleted contacts go however many there are", async () => {
+  await using app = await boot({
+    config: { ...OPERATED.config, roles: ["api"], undoDays: 3 },
+    app: { maintain: false },
+  });
+  const { db } = app.app;
+  const seller = { id: app.sellerId, no: app.sellerNo, name: "acme" };
+  const contact = {
+    company: "A",
+    street: "B",
+    city: "C",
+    country: "SE",
+    email: "a@b.example",
+  };
+  await db.of(seller.no).write(async (tx) => {
+    for (let n = 0; n < 120; n++) {
+      await writeContact(tx, systemDeps("error"), seller, `c${n}`, contact);
+    }
+    await tx.run("UPDATE contacts SET deleted_at = updated_at", [], 120);
+  }, { changes: true });
+  const sweepAfter = async (days: number) => {
+    const now = () => Date.now() + days * DAY_MS;
+    const deps = { ...systemDeps("error"), clock: { ...systemClock, now } };
+    let [steps, deleted] = [0, 0];
+    for await (const n of sweepContacts({ config: app.config, db, deps })) {
+      deleted += n;
+      assert(++steps < 100, "the sweep ends");
+    }
+    return deleted;
+  };
+  assertEquals(await sweepAfter(0), 0);
+  assertEquals(await sweepAfter(5), 120);
+});
+
 bothEngines.test("a contact is deleted while uploads name it: each is refused, or keeps it", async () => {
   await using app = await boot(OPERATED);
   for (let round = 0; round < 5; round++) {

@@ -4,6 +4,7 @@ import { changeSeller } from "../../src/administration/sellers.ts";
 import { systemClock, systemDeps } from "../../src/deps.ts";
 import { sweepImportDocuments } from "../../src/imports/retention.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
+import { STEP_ROWS } from "../../src/lib/steps.ts";
 import type { XmlElement } from "../../src/xml/decode.ts";
 import {
   type Answer,
@@ -16,6 +17,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
 import { Host } from "../support/host.ts";
 import { contract } from "../support/forms.ts";
 import {
@@ -460,6 +462,15 @@ contract.test("show=former names stored products with a similar SKU", async () =
     summaryOf(await ended(app, id)),
     "completed, total 263, created 262, unchanged 1",
   );
+});
+
+bothEngines.test("a similar SKU is found among more products than one read returns", async () => {
+  await using app = await boot();
+  await app.upload(products(STEP_ROWS));
+  await app.upload(product("ZUG-1"));
+  const id = await check(app, product("zug-1"), "&show=former");
+  const [found] = await resultsIn(app, id, "");
+  assertEquals(textAt(found, "similar/sku"), "ZUG-1");
 });
 
 contract.test("the dry run of an upload shows its products before the change", async () => {
