@@ -1,10 +1,10 @@
-import { assertEquals } from "@std/assert";
-import { systemClock } from "../../src/deps.ts";
+import { assert, assertEquals } from "@std/assert";
+import { systemClock, systemDeps } from "../../src/deps.ts";
 import {
   imageStoreSettings,
   openImageStore,
 } from "../../src/images/storage/open.ts";
-import { pruneImages } from "../../src/images/retention.ts";
+import { pruneImages, sweepUnneeded } from "../../src/images/retention.ts";
 import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -55,4 +55,37 @@ bothEngines.test("images prune: a replaced image is deleted, and fetched again w
   assertEquals(await shown(app), href);
   assertEquals(await statusOf(app, href), 200);
   assertEquals(await show(app, first, "reused"), "1");
+});
+
+bothEngines.test("images that products show are kept, however many there are", async () => {
+  await using host = new ImageHost();
+  await using app = await boot({
+    config: { roles: ["api"], keepImagesDays: 1 },
+    app: { maintain: false },
+  });
+  const { db } = app.app;
+  const shownBy = (n: number) =>
+    Array.from(
+      { length: 10 },
+      (_, image) => `<image>${host.url}/good/${n}-${image}.png</image>`,
+    ).join("");
+  const products = Array.from(
+    { length: 60 },
+    (_, n) => product(`P-${n}`, `<images>${shownBy(n)}</images>`),
+  );
+  assertEquals((await app.upload(products.join(""))).status, 200);
+  const clock = { ...systemClock, now: () => Date.UTC(2100, 0) };
+  const deps = { ...systemDeps("error"), clock };
+  const images = openImageStore(imageStoreSettings(app.config), clock);
+  let steps = 0;
+  const sweep = sweepUnneeded({ config: app.config, db, deps, images });
+  for await (const changed of sweep) {
+    assertEquals(changed, 0);
+    // 256 are of the files' folders.
+    assert(++steps < 600, "the sweep ends");
+  }
+  const row = await db.read((sql) =>
+    sql.get<{ n: number }>("SELECT COUNT(*) AS n FROM images")
+  );
+  assertEquals(row, { n: 600 });
 });

@@ -172,6 +172,22 @@ contract.test("accept=valid stores the valid products and returns the refused on
   assertEquals(summaryOf(checked), "refused, total 2, refused 2");
 });
 
+bothEngines.test("all refused products are listed and returned, however many there are", async () => {
+  await using app = await boot();
+  const skus = Array.from({ length: 260 }, (_, n) => `W-${n}`);
+  const wrong = skus.map((sku) =>
+    `<product><sku>${sku}</sku><title>Without a price</title></product>`
+  );
+  const id = idOf(await post(app, wrong.join(""), "&accept=valid"));
+  const record = await ended(app, id);
+  const named = problemsOf(record).map((problem) => problem.split(" ")[1]);
+  assertEquals([...new Set(named)], skus);
+  assertEquals(new Set(problemsOf(record)).size, named.length, "each once");
+  const { text } = await app.call(`${IMPORTS}/${id}/refused`);
+  const returned = [...text.matchAll(/<sku>(.*?)<\/sku>/g)];
+  assertEquals(returned.map(([, sku]) => sku), skus);
+});
+
 contract.test("a dry run counts the changes it would make and stores nothing", async () => {
   await using app = await boot();
   await app.upload(product("S-1"));
