@@ -238,6 +238,24 @@ contract.test("all problems of decisions are reported at once", async () => {
   assertEquals(await reviewOf(app, "A"), "pending");
 });
 
+contract.test("the products of a removed seller are under review no more", async () => {
+  await using app = await boot({
+    config: { operatorKey: OPERATOR, roles: ["api"] },
+    // Stands still, so the seller's rows are not deleted yet.
+    deps: { clock: new TestClock() },
+  });
+  await setPolicy(app, "new");
+  await app.upload(product("A"));
+  const id = await idOf(app, "A");
+  const path = "/operator_api/sellers/acme";
+  const removed = await app.call(path, { method: "DELETE", key: OPERATOR });
+  assertEquals(removed.status, 200, removed.text);
+  assertEquals(await reviews(app), []);
+  const answer = await decide(app, decision(id, "approved"));
+  assertEquals(answer.status, 422);
+  assertEquals(detailsOf(answer).map(({ code }) => code), ["unknown_id"]);
+});
+
 contract.test("a decision is stored, is in the audit log and gives an event, once", async () => {
   await using sink = new WebhookSink();
   await using app = await start("new");

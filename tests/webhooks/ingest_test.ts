@@ -8,8 +8,9 @@ import {
   type TestApp,
   textAt,
 } from "../support/app.ts";
-import { until } from "../support/clock.ts";
-import { WebhookSink } from "../support/webhook_sink.ts";
+import { TestClock, until } from "../support/clock.ts";
+import { markRemoved } from "../../src/sellers/seller_rows.ts";
+import { gate, WebhookSink } from "../support/webhook_sink.ts";
 import { bothEngines } from "../support/engine.ts";
 import { bothForms, contract } from "../support/forms.ts";
 
@@ -135,6 +136,34 @@ bothEngines.test("the content of <data> arrives byte for byte", async () => {
       )
     );
   }
+});
+
+contract.test("an event for a removed seller is refused before its rows are deleted", async () => {
+  const { opened, open } = gate();
+  let prepared = 0;
+  const maybe = async (place: string) => {
+    if (place === "event prepared") {
+      prepared++;
+      open();
+    }
+    if (place === "removed_sellers portion done") await opened;
+  };
+  await using app = await boot({
+    config: { roles: ["api"], operatorKey: KEY },
+    deps: { clock: new TestClock(), maybe },
+  });
+  // The job must end before the app is closed.
+  using _ = { [Symbol.dispose]: open };
+  assertEquals((await app.upload(product("A"))).status, 200);
+  await app.app.db.write((tx) =>
+    markRemoved(tx, { id: app.sellerId, no: app.sellerNo })
+  );
+  for (const seller of ["acme", app.sellerId]) {
+    const answer = await send(app, event("<data/>").replace("acme", seller));
+    assertEquals(answer.status, 422, answer.text);
+    assertEquals(detailsOf(answer).map(({ field }) => field), ["seller"]);
+  }
+  assertEquals(prepared, 0);
 });
 
 contract.test("an event without a webhook is recorded, never delivered later", async () => {

@@ -16,6 +16,7 @@ import { refetchMissing } from "../../../src/images/verify.ts";
 import { TestClock, until } from "../../support/clock.ts";
 import { type Asked, ImageBench, noImport } from "../../support/image_bench.ts";
 import { ImageHost } from "../../support/image_host.ts";
+import { gate } from "../../support/webhook_sink.ts";
 import { bothEngines } from "../../support/engine.ts";
 
 /** Waits until the role has made two more steps. */
@@ -697,6 +698,45 @@ bothEngines.test("images: a role whose step never ends is restarted from its row
     clock.advance(1_000);
     return keeper.trouble() === null;
   }, "readiness");
+  await keeper.stop();
+});
+
+bothEngines.test("images: a step that goes on after its role was replaced claims nothing", async () => {
+  await using host = new ImageHost();
+  const clock = new TestClock(Date.now());
+  const [former, next] = [gate(), gate()];
+  const stepped = Promise.withResolvers<void>();
+  let looks: number | null = null;
+  const maybe = async (place: string) => {
+    if (looks === null) return;
+    if (place === "images stepped" && looks > 0) stepped.resolve();
+    if (place !== "images picked") return;
+    // The first look has found the image; the second one is by the new role.
+    looks++;
+    await (looks === 1 ? former : next).opened;
+  };
+  await using bench = new ImageBench({ deps: { clock, maybe } });
+  const { deps, log } = bench;
+  bench.images.prepare(true);
+  const make = () => new ImageRole(bench, noImport, { beatMs: 3_600_000 });
+  const keeper = new RoleKeeper({ name: "images", deps, make });
+  keeper.start();
+  await bench.finished(await bench.upload([`${host.url}/good/a.png`]));
+  await until(() => keeper.inUse().in_flight === 0, "an idle role");
+  looks = 0;
+  const url = `${host.url}/good/b.png`;
+  const id = await bench.upload([url]);
+  await until(() => looks === 1, "the look of the first role");
+  await until(() => {
+    clock.advance(1_000);
+    return log.some(({ event }) => event === "role_started_anew");
+  }, "the new start");
+  await until(() => looks === 2, "the look of the new role");
+  former.open();
+  await stepped.promise;
+  assertEquals((await bench.image(url)).lease_id, null);
+  next.open();
+  assertEquals(await bench.finished(id), all(1));
   await keeper.stop();
 });
 

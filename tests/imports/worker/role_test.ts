@@ -4,6 +4,7 @@ import { type Db, DbError, type ReadWrite } from "../../../src/database/db.ts";
 import { newSignals } from "../../../src/jobs/signals.ts";
 import { beginImport, insertImport } from "../../../src/imports/import_rows.ts";
 import { ImportRole } from "../../../src/imports/worker/role.ts";
+import { ServiceError } from "../../../src/lib/errors.ts";
 import { Metrics } from "../../../src/monitoring/metrics.ts";
 import type { Services } from "../../../src/services.ts";
 import { systemDeps } from "../../../src/deps.ts";
@@ -22,6 +23,14 @@ function behind(db: Db, opened: Promise<void>): Db {
     write,
   });
 }
+
+const SILENT = {
+  error() {},
+  warn() {},
+  info() {},
+  debug() {},
+  enabled: () => false,
+};
 
 /** An import that waits to be checked, and has no parts. */
 async function addImport(db: Db, sellerNo: number) {
@@ -143,4 +152,52 @@ Deno.test("imports on an unreachable server take no slot from others", async () 
     return row !== undefined;
   }, "the claim of the other's");
   await role.stop();
+});
+
+/** What ends the work on a part, and the import after six such failures. */
+const FAILURES: readonly (readonly [Error, state: string, failures: number])[] =
+  [
+    [new DbError("away", "on purpose"), "checking", 0],
+    [new DbError("full", "on purpose"), "checking", 0],
+    [new ServiceError("unauthorized", "on purpose"), "checking", 0],
+    [new ServiceError("forbidden", "on purpose"), "checking", 0],
+    [new ServiceError("unavailable", "on purpose"), "checking", 0],
+    [new ServiceError("not_found", "on purpose"), "failed", 0],
+    [new Error("on purpose"), "failed", 4],
+  ];
+
+Deno.test("an import waits for the end of an outage, and fails by its own errors", async () => {
+  for (const [error, state, failures] of FAILURES) {
+    const clock = new TestClock();
+    await using app = await boot({
+      config: { roles: ["webhooks"] },
+      deps: { clock },
+    });
+    const { db } = app.app;
+    await addImport(db, app.sellerNo);
+    let tries = 0;
+    const of = (sellerNo: number): ReadWrite => {
+      const { write } = db.of(sellerNo);
+      const read = () => {
+        tries++;
+        return Promise.reject(error);
+      };
+      return { read, write };
+    };
+    const role = new ImportRole({
+      db: Object.assign(Object.create(db), { of }),
+      deps: { ...systemDeps("error"), clock, log: SILENT },
+      signals: newSignals(),
+      metrics: new Metrics("sqlite"),
+    } as unknown as Services, { shared: false });
+    role.start();
+    const stateNow = () =>
+      db.read((sql) => sql.get("SELECT state, failures FROM imports"));
+    await until(async () => {
+      clock.advance(1_000);
+      return tries === 6 || (await stateNow())!.state === "failed";
+    }, `the end of an import after ${error}`);
+    await role.stop();
+    assertEquals(await stateNow(), { state, failures }, String(error));
+  }
 });
