@@ -4,8 +4,9 @@ import {
   recordDueSteps,
   STEPS_AT_ONCE,
 } from "../../src/catalogue/sale_rows.ts";
+import { insertInto, type Param } from "../../src/database/db.ts";
 import type { Deps } from "../../src/deps.ts";
-import { systemClock } from "../../src/deps.ts";
+import { systemClock, systemDeps } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { isoTime } from "../../src/xml/encode.ts";
 import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
@@ -70,6 +71,34 @@ bothEngines.test("a sale that begins or ends is a change in the feed, and change
     assertEquals(entries.map((entry) => textAt(entry, "sku")), ["A"]);
     assertEquals(await feed.news(app), []);
   }
+});
+
+bothEngines.test("the sales of all sellers begin, however many sellers there are", async () => {
+  const time = { now: START };
+  await using app = await boot({ deps: depsAt(time), config });
+  const { db } = app.app;
+  await app.upload(product("A", SALE));
+  const { ids } = systemDeps("error");
+  await db.write(async (tx) => {
+    for (const table of ["sellers", "seller_counters", "products"]) {
+      const row = await tx.get<Record<string, Param>>(
+        `SELECT * FROM ${table} WHERE seller_no = 1`,
+      );
+      const rows = Array.from({ length: 300 }, (_, n) => ({
+        ...row,
+        seller_no: n + 2,
+        ...(table !== "seller_counters" && { id: ids.uuid() }),
+        ...(table === "sellers" && { name: `seller ${n + 2}` }),
+      }));
+      await tx.runMany(
+        insertInto(table, Object.keys(rows[0])),
+        rows.map((each) => Object.values(each)),
+        1,
+      );
+    }
+  });
+  time.now = FROM;
+  await allRecorded(app, FROM);
 });
 
 bothEngines.test("each step is recorded once, however many processes record it", async () => {

@@ -259,6 +259,23 @@ Deno.test("delivery replay sends one delivery again, or all in a state", async (
   }
 });
 
+Deno.test("delivery replay sends all in a state, however many there are", async () => {
+  await using bench = await WebhookBench.open();
+  await bench.register();
+  bench.start();
+  for (let n = 0; n < 120; n++) await bench.emit(`order-${n}`);
+  await until(async () => {
+    const delivered = await bench.db.read((sql) =>
+      sql.all("SELECT id FROM deliveries WHERE state = 'delivered'")
+    );
+    return delivered.length === 120;
+  }, "all delivered");
+  assertEquals(
+    await run(bench, "delivery", "replay", "--state", "delivered"),
+    ["replayed: 120"],
+  );
+});
+
 Deno.test("webhook test sends an event marked as a test", async () => {
   await using bench = await WebhookBench.open();
   await assertRejects(
@@ -363,5 +380,26 @@ Deno.test("webhook recover delivers events that had no webhook", async () => {
   assertEquals(
     await recover("--since", "2026-11-20", "--until", "2026-11-21"),
     ["queued: 1", "held: 1"],
+  );
+});
+
+Deno.test("webhook recover delivers events however many there are", async () => {
+  await using bench = await WebhookBench.open();
+  for (let n = 0; n < 300; n++) await bench.emit(`order-${n}`);
+  await bench.register();
+  assertEquals(
+    await run(
+      bench,
+      "webhook",
+      "recover",
+      "order_created",
+      "--seller",
+      "acme",
+      "--since",
+      "2026-11-20",
+      "--until",
+      "2026-11-21",
+    ),
+    ["queued: 300"],
   );
 });

@@ -312,6 +312,18 @@ Deno.test("seller remove lists what it would delete, and deletes with --yes", as
   assertEquals(change, "TIME  command line  seller remove  acme  id ID");
 });
 
+Deno.test("review list lists all waiting products, however many there are", async () => {
+  await using app = await boot();
+  await run(app, "seller", "set", "acme", "review", "new");
+  const skus = Array.from({ length: 120 }, (_, n) => `P-${n}`);
+  await app.upload(skus.map((sku) => product(sku)).join(""));
+  const listed = await run(app, "review", "list");
+  assertEquals(
+    listed.map((line) => line.split("  ")[3]).toSorted(),
+    skus.toSorted(),
+  );
+});
+
 Deno.test("review list, approve and reject steer the queue", async () => {
   await using app = await boot();
   const list = (...words: string[]) => run(app, "review", "list", ...words);
