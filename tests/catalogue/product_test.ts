@@ -1,12 +1,17 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { ProductFields } from "../../src/catalogue/fields.ts";
+import type { ProductFields, ScalarField } from "../../src/catalogue/fields.ts";
 import {
   applyPatch,
   type ProductPatch,
+  readAlt,
+  readAttributeName,
+  readAttributeValue,
+  readCategory,
   readScalar,
   sameFields,
 } from "../../src/catalogue/product.ts";
 import { firstStep, type StoredSale } from "../../src/catalogue/sale.ts";
+import type { Reader } from "../../src/lib/values.ts";
 
 const NEW: ProductPatch = {
   sku: "A-1",
@@ -160,6 +165,30 @@ Deno.test("a description of 5,000 code points fits, one more does not", () => {
     "problem" in long ? long.problem.message : "",
     "5001 characters",
   );
+});
+
+Deno.test("a text of the most characters fits, one more character does not", () => {
+  const scalar = (field: ScalarField) => (text: string) =>
+    readScalar(field, text);
+  const rows: [what: string, most: number, read: Reader<unknown>][] = [
+    ["sku", 64, scalar("sku")],
+    ["title", 150, scalar("title")],
+    ["brand", 100, scalar("brand")],
+    ["mpn", 70, scalar("mpn")],
+    ["parent_sku", 64, scalar("parent_sku")],
+    ["manufacturer", 64, scalar("manufacturer")],
+    ["responsible_person", 64, scalar("responsible_person")],
+    ["safety_text", 5_000, scalar("safety_text")],
+    ["category", 255, readCategory],
+    ["name of an attribute", 50, readAttributeName],
+    ["value of an attribute", 255, readAttributeValue],
+    ["alt", 250, readAlt],
+  ];
+  for (const [what, most, read] of rows) {
+    assertEquals(read("é".repeat(most)), { value: "é".repeat(most) }, what);
+    const long = read("é".repeat(most + 1));
+    assertEquals("problem" in long && long.problem.code, "too_long", what);
+  }
 });
 
 Deno.test("sameFields() detects a change of any single field", () => {

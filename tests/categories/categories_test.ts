@@ -325,6 +325,8 @@ contract.test("categories: all problems of a document are reported at once", asy
 <category name="A"><rule field="gtin" attribute="a" required="no" from="2027-02-30"/>
 <rule field="images"><value>1</value></rule><rule field="gtin"><value>1</value></rule>
 <rule attribute="x"><value>1</value><value>1</value></rule></category>
+<category name="B"><rule field="gtin"/><rule field="brand" required="false"/>
+<rule field="mpn" required="no"/></category>
 </categories>`,
   );
   assertEquals(answer.status, 422, answer.text);
@@ -350,6 +352,9 @@ contract.test("categories: all problems of a document are reported at once", asy
       "5 category[3]/rule[2]/value[1] not_allowed",
       "5 category[3]/rule[3]/value[1] out_of_range",
       "6 category[3]/rule[4]/value[2] repeated_value",
+      "7 category[4]/rule[1] required",
+      "7 category[4]/rule[2] required",
+      "8 category[4]/rule[3]/@required not_in_list",
     ].toSorted(),
   );
   const { text } = await app.call("/seller_api/categories");

@@ -253,6 +253,42 @@ Deno.test("get() streams a body however it is split", async () => {
   assertEquals(host.connections, 1);
 });
 
+Deno.test("get() reads an answer that is cut at any byte", async () => {
+  const answers = [
+    "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nhello world",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+    "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n",
+    "HTTP/1.1 200 OK\nContent-Length: 11\n\nhello world",
+  ];
+  for (const answer of answers) {
+    for (let cut = 1; cut < answer.length; cut++) {
+      const pieces = [answer.slice(0, cut), answer.slice(cut)]
+        .map((piece) => new TextEncoder().encode(piece));
+      using outbound = openOutbound({
+        dial: () => Promise.resolve(connectionOf(pieces)),
+      });
+      const url = "http://127.0.0.1/";
+      const got = await outbound.get(url, { timeoutMs, maxBytes: 11 });
+      assertEquals(await textOf(got.body), "hello world", `cut at ${cut}`);
+    }
+  }
+});
+
+/** A connection on which no read returns bytes of two pieces. */
+function connectionOf([piece, ...later]: Uint8Array[]): Deno.Conn {
+  return {
+    write: (bytes: Uint8Array) => Promise.resolve(bytes.length),
+    close: () => {},
+    read: (into: Uint8Array) => {
+      if (piece.length === 0) piece = later.shift() ?? piece;
+      const read = piece.subarray(0, into.length);
+      piece = piece.subarray(read.length);
+      into.set(read);
+      return Promise.resolve(read.length || null);
+    },
+  } as unknown as Deno.Conn;
+}
+
 Deno.test("get() returns 4 MiB as they were sent", async () => {
   const image = new Uint8Array(4 << 20).map((_, n) => (n * 31) >> 3);
   await using host = new Host(async (caller) => {
