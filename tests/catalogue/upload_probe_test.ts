@@ -1,4 +1,9 @@
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import {
   imageProblems,
   imageUrls,
@@ -100,6 +105,18 @@ Deno.test("a HEAD that hangs for five seconds is blamed on the host", async () =
       "before it unanswered.",
   );
   assertEquals(asked, 1);
+});
+
+Deno.test("HEADs whose connections break twice count twice against the host, which then gets no more", async () => {
+  await using host = new Host(async (caller) => {
+    await caller.request();
+  });
+  using probe = probing(host);
+  const problems = imageProblems(probe.document, await probe.heads);
+  assertEquals(problems.length, 10);
+  const messages = problems.map(({ message }) => message);
+  assertMatch(messages[0], / again got no answer after 0 ms: /);
+  assertMatch(messages[9], / was not sent: the host left \d+ of the HEADs /);
 });
 
 /** Probes a document with this many images on each host. */
