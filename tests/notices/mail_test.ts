@@ -1,6 +1,12 @@
 /** Whatever mail servers do may delay a mail, and affects nothing else. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertLess,
+  assertStringIncludes,
+} from "@std/assert";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
+import { FIRST_MAIL_MS } from "../../src/notices/notice.ts";
 import type { Mail, Mailer, MailOutcome } from "../../src/net/smtp.ts";
 import { boot, child, product, textAt } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
@@ -302,4 +308,32 @@ bothEngines.test("a suspended seller gets its notices when it is active again", 
   await telling.set("status", "active");
   await telling.pass(60_000);
   assertEquals(mailer.tried.length, 1);
+});
+
+bothEngines.test("a suspended seller delays no mail of another seller", async () => {
+  const mailer = new ListedMailer();
+  await using telling = await tell({ app: { mailer } });
+  const { app, clock } = telling;
+  const key = await app.addSeller("other");
+  const set = (seller: string, path: string) =>
+    app.call(`/operator_api/sellers/${seller}/attribute/${path}`, {
+      method: "PUT",
+      key: OPERATOR_KEY,
+    });
+  const useUpOf = async (seller: string, key: string) => {
+    await set(seller, `email/${seller}%40x.example`);
+    const path = "/seller_api/bulk_products?v=1.1";
+    const body = `<products>${product("A")}</products>`;
+    const { status } = await app.call(path, { method: "POST", key, body });
+    assertEquals(status, 200);
+    await set(seller, "product_limit/1");
+  };
+  await useUpOf("acme", app.key);
+  await set("acme", "status/suspended");
+  await telling.pass(10_000);
+  await useUpOf("other", key);
+  const began = clock.monotonic();
+  await telling.until(() => mailer.tried.length > 0, "the mail");
+  assertEquals(mailer.tried[0].to, "other@x.example");
+  assertLess(clock.monotonic() - began, FIRST_MAIL_MS + 10_000);
 });

@@ -169,6 +169,12 @@ for (
   });
 }
 
+Deno.test("object storage: an answer without a code is told by its status", async () => {
+  await using server = new S3Server();
+  server.meddle = () => new Response(null, { status: 503 });
+  await fails(storeOf(server).stat(FILE), "away", ": answered 503.");
+});
+
 Deno.test("object storage: a redirect is not followed", async () => {
   await using other = new S3Server();
   await using server = new S3Server();
