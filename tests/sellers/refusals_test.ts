@@ -111,6 +111,42 @@ bothEngines.test("refusals: those written while the clock was fast do not displa
   assertEquals(found.map(({ message }) => message), ["set back"]);
 });
 
+Deno.test("refusals: each write stores 4 MiB of details and counts the others", async () => {
+  const db = openStore(makeDataDir());
+  await using _ = { [Symbol.asyncDispose]: () => db.close() };
+  const clock = new TestClock();
+  const deps = { ...systemDeps("error"), clock };
+  const sellers: number[] = [];
+  for (const name of ["a", "b", "c", "d", "e"]) {
+    const { seller } = await db.write((tx) => addSeller(tx, deps, name));
+    sellers.push(seller.no);
+  }
+  const detail = { code: "required" as const, message: "It is empty." };
+  const room = 32 * 1_024 - JSON.stringify({ ...detail, sku: "" }).length;
+  const details = [{ ...detail, sku: "x".repeat(room) }];
+  const log = new RefusalLog(db, deps);
+  for (let write = 1; write <= 2; write++) {
+    for (let n = 0; n < 130; n++) {
+      const sellerNo = sellers[n % sellers.length];
+      const of = { id: deps.ids.uuid(), sellerNo, at: clock.now() };
+      const message = `refusal ${n} of write ${write}`;
+      log.note({ ...refusal(of), message, details });
+    }
+    await log.flush();
+    let [stored, counted] = [0, 0];
+    for (const sellerNo of sellers) {
+      const { found } = await db.read((sql) =>
+        listRefusals(sql, { sellerNo, ...FILTER }, { after: null, limit: 250 })
+      );
+      for (const { details, more } of found) {
+        stored += details.length;
+        counted += more;
+      }
+    }
+    assertEquals([stored, counted], [128 * write, 2 * write]);
+  }
+});
+
 Deno.test("refusals: those remembered for comparison have no details", async () => {
   const db = { write: () => Promise.resolve() } as unknown as Db;
   const { clock, log } = systemDeps("error");
