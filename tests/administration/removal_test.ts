@@ -20,7 +20,7 @@ import {
 import { type Clock, systemClock, systemDeps } from "../../src/deps.ts";
 import type { SellerKeys } from "../../src/catalogue/product_rows.ts";
 import { CONTACT_EXAMPLE } from "../../src/contracts/examples.ts";
-import { sellerByName } from "../../src/sellers/seller_rows.ts";
+import { markRemoved, sellerByName } from "../../src/sellers/seller_rows.ts";
 import { sweepEndedReviews } from "../../src/reviews/policy.ts";
 import { sweepRemovedSellers } from "../../src/administration/removal.ts";
 import {
@@ -373,6 +373,18 @@ bothEngines.test("removed, or without review: a seller whose server is unreachab
     await Array.fromAsync(sweep({ db }));
   }
   assertEquals(await left(), []);
+});
+
+bothEngines.test("removed: of two requests that found the seller, one removes it, under its name", async () => {
+  await using app = await boot({ app: { maintain: false } });
+  const { db } = app.app;
+  const seller = await db.read((sql) => sellerByName(sql, "acme"));
+  const remove = () => db.write((tx) => markRemoved(tx, seller));
+  assertEquals([await remove(), await remove()], [true, false]);
+  const names = await db.read((sql) =>
+    sql.all<Row>("SELECT former_name FROM sellers WHERE id = ?", [seller.id])
+  );
+  assertEquals(names, [{ former_name: "acme" }]);
 });
 
 contract.test("removed: the seller's pending images are deleted", async () => {

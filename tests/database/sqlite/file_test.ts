@@ -26,28 +26,37 @@ function modes(folder: string): string[] {
 }
 
 /**
- * Another process reads the counter, increases it and checks the file. A
- * separate process is needed because SQLite shares files among all connections
- * of a process.
+ * Another process opens the file as `db` and runs `code`; returns what it
+ * prints. A separate process is needed because SQLite shares files among all
+ * connections of a process.
  */
-async function elsewhere(
-  file: string,
-): Promise<{ value: number; integrity: string }> {
+async function inAnotherProcess(file: string, code: string): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "eval",
       `import { DatabaseSync } from "node:sqlite";
       const db = new DatabaseSync(${JSON.stringify(file)});
-      const { n: value } = db.prepare("SELECT n FROM counters").get();
-      db.exec("UPDATE counters SET n = n + 1");
-      const check = db.prepare("PRAGMA integrity_check").get();
-      db.close();
-      console.log(JSON.stringify({ value, integrity: check.integrity_check }));`,
+      ${code}`,
     ],
   }).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   assert(success, text(stderr));
-  return JSON.parse(text(stdout));
+  return text(stdout);
+}
+
+/** Another process reads the counter, increases it and checks the file. */
+async function elsewhere(
+  file: string,
+): Promise<{ value: number; integrity: string }> {
+  const printed = await inAnotherProcess(
+    file,
+    `const { n: value } = db.prepare("SELECT n FROM counters").get();
+    db.exec("UPDATE counters SET n = n + 1");
+    const check = db.prepare("PRAGMA integrity_check").get();
+    db.close();
+    console.log(JSON.stringify({ value, integrity: check.integrity_check }));`,
+  );
+  return JSON.parse(printed);
 }
 
 const PRIVATE = ["seller.db 600", "seller.db-shm 600", "seller.db-wal 600"];
@@ -122,6 +131,29 @@ for (const companion of ["-wal", "-shm"]) {
     assertEquals([after.value, after.integrity], [2, "ok"]);
   });
 }
+
+Deno.test("a process whose log was removed overwrites no change of a process that began another log", async () => {
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/seller.db`;
+  const before = await open(file);
+  await before.write(add());
+  await before.close();
+  const clock = new TestClock();
+  const db = await open(file, { deps: { clock } });
+  await db.write(add());
+  for (const companion of ["-wal", "-shm"]) await Deno.remove(file + companion);
+  await inAnotherProcess(
+    file,
+    `db.exec("UPDATE counters SET n = n + 10");
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    // Does not close the database, so the log stays.
+    Deno.exit();`,
+  );
+  await Deno.stat(`${file}-wal`);
+  clock.advance(10);
+  assertEquals(await kindOf(db.write(add())), "removed");
+  assertEquals(await elsewhere(file), { value: 11, integrity: "ok" });
+});
 
 Deno.test("a failed commit stores nothing", async () => {
   await using folder = await temporaryFolder();
