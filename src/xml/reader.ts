@@ -104,9 +104,7 @@ export class XmlReader extends WindowReader {
     let at = 0;
     while (this.refill(at)) {
       if (this.before > 0) yield;
-      if (this.#elements === 0 && this.before === 0) at = this.#declaration();
-      else at = 0;
-      at = this.readWindow(at);
+      at = this.readWindow(this.before > 0 ? 0 : this.#declaration());
     }
     this.#checkEnd();
   }

@@ -66,6 +66,7 @@ const REFUSED:
     [new Uint8Array([0xff, 0xfe, 60, 0, 97, 0]), 1, 1, "UTF-16"],
     [new Uint8Array([60, 97, 62, 0xed, 0xa0, 0x80]), 1, 4, "UTF-8"],
     [new Uint8Array([60, 97, 62, 0xc0, 0xaf]), 1, 4, "UTF-8"],
+    [`${" ".repeat(WINDOW)}<?xml version="1.0"?><a/>`, 1, WINDOW + 1, "start"],
   ];
 
 Deno.test("a malformed document is refused with the right place", () => {
@@ -89,6 +90,7 @@ Deno.test("well-formed documents are read", () => {
       "<a>&amp;&#38;&#x26;&lt;&gt;&quot;&apos;</a>",
       "<a><![CDATA[<&]]]]><![CDATA[>]]></a>",
       "<a>\u0085\u2028\u{10FFFF}</a>",
+      `<!--${"x".repeat(WINDOW - "<!--".length)}<?xml ?>--><a/>`,
     ]
   ) {
     read(encode(document));
@@ -122,6 +124,38 @@ Deno.test("an invalid byte is found behind characters of any length", () => {
     const label = character.codePointAt(0)!.toString(16);
     assertStringIncludes(message, "The byte 0xFF is not valid UTF-8", label);
     assertEquals([line, column], [1, 6], label);
+  }
+});
+
+Deno.test("bytes that are next to a row of Unicode's table 3-7 are refused", () => {
+  const rows = [
+    [0x7f, 0x80],
+    [0xc1, 0xbf],
+    [0xc2, 0x7f],
+    [0xc2, 0xc0],
+    [0xdf, 0xc0],
+    [0xe0, 0x9f, 0xbf],
+    [0xe0, 0xa0, 0x7f],
+    [0xe1, 0x7f, 0xbf],
+    [0xec, 0xc0, 0x80],
+    [0xed, 0xa0, 0x80],
+    [0xee, 0x80, 0xc0],
+    [0xef, 0xc0, 0x80],
+    [0xf0, 0x8f, 0xbf, 0xbf],
+    [0xf0, 0x90, 0x80, 0x7f],
+    [0xf1, 0x80, 0xc0, 0x80],
+    [0xf3, 0xc0, 0x80, 0x80],
+    [0xf4, 0x90, 0x80, 0x80],
+    [0xf5, 0x80, 0x80, 0x80],
+  ];
+  for (const row of rows) {
+    const bytes = new Uint8Array([...encode("<a>"), ...row, ...encode("</a>")]);
+    const { line, column, message } = refusal(bytes);
+    const [at, byte] = row[0] === 0x7f ? [5, row[1]] : [4, row[0]];
+    const label = row.map((one) => one.toString(16)).join(" ");
+    assertEquals([line, column], [1, at], label);
+    const name = byte.toString(16).toUpperCase();
+    assertStringIncludes(message, `The byte 0x${name} is not`, label);
   }
 });
 
