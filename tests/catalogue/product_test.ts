@@ -173,6 +173,7 @@ Deno.test("a text of the most characters fits, one more character does not", () 
   const rows: [what: string, most: number, read: Reader<unknown>][] = [
     ["sku", 64, scalar("sku")],
     ["title", 150, scalar("title")],
+    ["description", 5_000, scalar("description")],
     ["brand", 100, scalar("brand")],
     ["mpn", 70, scalar("mpn")],
     ["parent_sku", 64, scalar("parent_sku")],

@@ -111,10 +111,11 @@ bothEngines.test("metrics: events are counted, and no label names a seller", asy
     `<images>${
       paths.map((path) => `<image>${host.url}${path}</image>`).join("")
     }</images>`;
-  const uploaded = await app.upload(
-    product("SKU-1", images("/good/a.png", "/missing/b.png")) +
-      product("SKU-2"),
-  );
+  const products = product("SKU-1", images("/good/a.png", "/missing/b.png")) +
+    product("SKU-2");
+  const once = { "Idempotency-Key": "once" };
+  const uploaded = await app.upload(products, "", once);
+  await app.upload(products, "", once);
   await app.status(uploaded, "?wait=10");
   await app.upload(product("SKU-3"), "&dry_run=true");
   await app.upload(product("SKU-1", "<wrong/>"), "&dry_run=true");
@@ -160,6 +161,7 @@ bothEngines.test("metrics: events are counted, and no label names a seller", asy
   const series = parseMetrics(text);
   const at = (name: string) => series.get(name);
   assertEquals(at('seller_uploads_total{outcome="accepted"}'), 1);
+  assertEquals(at('seller_uploads_total{outcome="repeated"}'), 1);
   assertEquals(at('seller_uploads_total{outcome="dry_run"}'), 2);
   assertEquals(at('seller_uploads_total{outcome="refused"}'), 1);
   assertEquals(at('seller_products_total{result="created"}'), 2);
