@@ -35,3 +35,17 @@ contract.test("an operator sees the servers of the database, and that of a selle
   });
   assertEquals(unknown.status, 404);
 });
+
+Deno.test("the sellers of a database do not include removed ones", async () => {
+  await using app = await boot({ config: { operatorKey: OPERATOR } });
+  await app.addSeller("other");
+  const sellers = async () => {
+    const { xml } = await app.call(DATABASE, { key: OPERATOR });
+    const [server] = child(child(xml, "database"), "servers").children;
+    return textAt(server, "sellers");
+  };
+  assertEquals(await sellers(), "2");
+  const removal = { method: "DELETE", key: OPERATOR };
+  await app.call("/operator_api/sellers/other", removal);
+  assertEquals(await sellers(), "1");
+});
