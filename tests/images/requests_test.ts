@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { boot, child, type TestApp, textAt } from "../support/app.ts";
+import { TestClock, until } from "../support/clock.ts";
+import { bothEngines } from "../support/engine.ts";
 import { ImageHost } from "../support/image_host.ts";
 import { contract } from "../support/forms.ts";
 
@@ -42,6 +44,24 @@ contract.test("images/retry: failed images are fetched again", async () => {
     textAt(child((await retry(app, id)).xml, "images"), "retried"),
     "0",
   );
+});
+
+bothEngines.test("images/retry: failed images are fetched at once", async () => {
+  await using host = new ImageHost();
+  const clock = new TestClock(Date.now());
+  const config = { roles: ["api" as const, "images" as const] };
+  await using app = await boot({ config, deps: { clock } });
+  const path = "/missing/a.png";
+  const uploaded = await app.upload(product(host.url + path));
+  const ended = () =>
+    until(async () => {
+      const status = textAt(await app.status(uploaded), "status");
+      return status === "completed_with_errors";
+    }, "the failure of the image");
+  await ended();
+  await retry(app, textAt(uploaded.xml, "transaction_id"));
+  await until(() => host.count(path) === 2, "the second request");
+  await ended();
 });
 
 contract.test("images/retry: another seller's transaction does not exist", async () => {

@@ -14,7 +14,10 @@ import {
   rotateOwnSecret,
   rotateWebhookSecret,
 } from "../../../src/webhooks/secrets.ts";
-import { deleteWebhook } from "../../../src/webhooks/webhook_rows.ts";
+import {
+  deleteWebhook,
+  listWebhooks,
+} from "../../../src/webhooks/webhook_rows.ts";
 import { ServiceError } from "../../../src/lib/errors.ts";
 import { until } from "../../support/clock.ts";
 import { WebhookBench } from "../../support/webhook_bench.ts";
@@ -215,6 +218,40 @@ bothEngines.test("410 disables the webhook; posting it again releases held deliv
   await bench.delivery(first, "delivered");
   await bench.delivery(second, "delivered");
   assertEquals((await bench.webhook()).disabledAt, null);
+});
+
+bothEngines.test("each webhook of a seller fails, and is disabled, for itself", async () => {
+  await using bench = await WebhookBench.open();
+  const triggers = ["order_created", "order_cancelled", "order_paid"] as const;
+  for (const trigger of triggers) {
+    await bench.register(bench.sink.url(`/${trigger}`), trigger);
+  }
+  const statusOf = new Map([["/order_created", 500], [
+    "/order_cancelled",
+    410,
+  ]]);
+  bench.sink.answering = ({ path }) =>
+    new Response(null, { status: statusOf.get(path) ?? 200 });
+  bench.start();
+  const since = bench.clock.now();
+  const ends = ["retrying", "held", "delivered"];
+  for (const [n, trigger] of triggers.entries()) {
+    const event = await bench.emit(`order-${n}`, trigger);
+    await bench.delivery(event, ends[n]);
+  }
+  const webhooks = await bench.db.read((sql) =>
+    listWebhooks(sql, bench.seller.no)
+  );
+  assertEquals(
+    webhooks.map((
+      { trigger, failingSince, lastError, disabledAt },
+    ) => [trigger, failingSince, lastError, disabledAt]),
+    [
+      ["order_created", since, "500", null],
+      ["order_cancelled", since, "410", since],
+      ["order_paid", null, null, null],
+    ],
+  );
 });
 
 bothEngines.test("five days of only failures disable the webhook", async () => {
