@@ -13,6 +13,7 @@ import {
 import { decodeProducts } from "../../src/catalogue/document.ts";
 import { systemDeps } from "../../src/deps.ts";
 import { ServiceError } from "../../src/lib/errors.ts";
+import { dialTcp } from "../../src/net/dial.ts";
 import type { OutboundOptions } from "../../src/net/outbound.ts";
 import { product } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
@@ -325,4 +326,21 @@ Deno.test("a HEAD that fails for lack of file descriptors is not blamed on the h
   const heads = await probe.heads;
   assertEquals(imageProblems(probe.document, heads), []);
   assertThrows(() => requireAllProbed(heads), ServiceError);
+});
+
+Deno.test("a HEAD whose connection broke is blamed on the host although it cannot be sent again", async () => {
+  await using host = new Host(async (caller) => {
+    await caller.request();
+  });
+  let dialled = 0;
+  using probe = probing(host, {
+    dial: (...to) =>
+      // `Outbound` also repeats each HEAD once.
+      dialled++ < 2
+        ? dialTcp(...to)
+        : Promise.reject(new Error("Too many open files (os error 24)")),
+  });
+  const problems = imageProblems(probe.document, await probe.heads);
+  assertEquals(problems.map(({ code }) => code), ["image_unavailable"]);
+  assertMatch(problems[0].message, / broke off the connection/);
 });
