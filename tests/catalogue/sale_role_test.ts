@@ -1,17 +1,20 @@
 /** Sales begin and end by themselves. */
 import { assertEquals } from "@std/assert";
+import { SaleRole } from "../../src/catalogue/sale_role.ts";
 import {
   recordDueSteps,
   STEPS_AT_ONCE,
 } from "../../src/catalogue/sale_rows.ts";
-import { insertInto, type Param } from "../../src/database/db.ts";
+import { type Db, insertInto, type Param } from "../../src/database/db.ts";
 import type { Deps } from "../../src/deps.ts";
 import { systemClock, systemDeps } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
+import { newSignals } from "../../src/jobs/signals.ts";
 import { isoTime } from "../../src/xml/encode.ts";
 import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
-import { until } from "../support/clock.ts";
-import { bothEngines } from "../support/engine.ts";
+import { TestClock, until } from "../support/clock.ts";
+import { makeDataDir } from "../support/data_dir.ts";
+import { bothEngines, openStore } from "../support/engine.ts";
 import { nextOf, readAll } from "../support/read_out.ts";
 
 const START = Date.UTC(2026, 10, 30, 12);
@@ -211,4 +214,25 @@ Deno.test("after each portion the role pauses half as long as the portion took",
   await allRecorded(app, FROM);
   await until(() => Promise.resolve(pauses.length > 0), "the pause");
   assertEquals(pauses.length, 1);
+});
+
+Deno.test("the role searches for sellers with due steps once a second", async () => {
+  const clock = new TestClock(START);
+  const db = openStore(makeDataDir());
+  await using _ = { [Symbol.asyncDispose]: () => db.close() };
+  let searches = 0;
+  const read: Db["read"] = (fn, options) => {
+    searches++;
+    return db.read(fn, options);
+  };
+  const deps = { ...systemDeps("error"), clock };
+  const services = { db: Object.assign(Object.create(db), { read }), deps };
+  const role = new SaleRole({ ...services, signals: newSignals() });
+  role.start();
+  for (let second = 1; second <= 5; second++) {
+    await until(() => role.progress >= second, `search ${second}`);
+    assertEquals(searches, second);
+    clock.advance(1_000);
+  }
+  await role.stop();
 });
