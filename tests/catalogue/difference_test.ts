@@ -91,6 +91,22 @@ contract.test("an attribute update adds a difference to the quantity", async () 
   assertEquals((await stored(app)).availability, "in_stock");
 });
 
+bothEngines.test("concurrent differences of a product count, by its SKU and by its id", async () => {
+  // With few connections, writes that wait share a transaction.
+  await using app = await boot({ config: { databasePool: 2 } });
+  await app.upload(product("A"));
+  const { id, quantity } = await stored(app);
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => {
+      const name = n % 2 === 0 ? "A" : id;
+      const path = `${name}/attribute/quantity/1?change=true`;
+      return app.call(`/seller_api/products/${path}`, { method: "PUT" });
+    }),
+  );
+  assertEquals(answers.map(({ status }) => status), answers.map(() => 204));
+  assertEquals((await stored(app)).quantity, quantity! + 100);
+});
+
 contract.test("a difference sets the availability, as a quantity does", async () => {
   await using app = await boot();
   await app.upload(product("A"));
