@@ -7,8 +7,10 @@ import {
   rotateOwnSecret,
   rotateWebhookSecret,
 } from "../../src/webhooks/secrets.ts";
+import { addSeller } from "../../src/sellers/seller_rows.ts";
 import { sweepOld } from "../../src/jobs/sweeps.ts";
 import { testConfig } from "../support/config.ts";
+import { withOneServer } from "../support/one_server.ts";
 import { WebhookBench } from "../support/webhook_bench.ts";
 import { bothEngines } from "../support/engine.ts";
 
@@ -70,4 +72,32 @@ bothEngines.test("former secrets are deleted when they no longer sign", async ()
   assertEquals(await sweep(), [0]);
   bench.clock.advance(2 * HOUR);
   assertEquals([await sweep(), await sweep()], [[2], [0]]);
+});
+
+Deno.test("sweeps leave out sellers whose server cannot be reached", async () => {
+  await using bench = await WebhookBench.open();
+  const { db, deps, seller } = bench;
+  const { seller: away } = await db.write((tx) => addSeller(tx, deps, "away"));
+  for (const { no, name } of [{ ...seller, name: "acme" }, away]) {
+    await bench.register(bench.sink.url(), "order_created", no);
+    await db.write((tx) => rotateOwnSecret(tx, deps, no, "order_created"));
+    await bench.emit("order-1", "order_paid", name);
+  }
+  bench.clock.advance(100 * DAY);
+  const services = {
+    db: withOneServer(db, seller.no),
+    deps,
+    config: testConfig({ dataDir: "" }),
+  };
+  assertEquals(await Array.fromAsync(sweepFormerSecrets(services)), [1]);
+  assertEquals(await Array.fromAsync(sweepEvents(services)), [1]);
+  const left = await db.read((sql) =>
+    sql.all<{ no: number; old: number }>(
+      `SELECT webhooks.seller_no AS no,
+         former_secrets <> '[]' AND body IS NOT NULL AS old
+       FROM webhooks JOIN events ON events.seller_no = webhooks.seller_no
+       ORDER BY 1`,
+    )
+  );
+  assertEquals(left, [{ no: seller.no, old: 0 }, { no: away.no, old: 1 }]);
 });
