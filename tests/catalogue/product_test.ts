@@ -192,6 +192,26 @@ Deno.test("a text of the most characters fits, one more character does not", () 
   }
 });
 
+Deno.test("a number at a limit fits, the next one does not", () => {
+  const rows: [ScalarField, fits: string[], beyond: string[]][] = [
+    ["quantity", ["0", "10000000"], ["-1", "10000001"]],
+    ["weight", ["1", "1000000"], ["0", "1000001"]],
+    ["handling_days", ["0", "365"], ["-1", "366"]],
+    ["vat_rate", ["0", "100", "99.99"], ["-0.01", "100.01", "9.999"]],
+    ["price", ["0.0001", "9999999999.9999"], ["0", "10000000000", "0.00001"]],
+  ];
+  for (const [field, fits, beyond] of rows) {
+    for (const text of fits) {
+      assertEquals("value" in readScalar(field, text), true, field + text);
+    }
+    for (const text of beyond) {
+      const read = readScalar(field, text);
+      const code = "problem" in read && read.problem.code;
+      assertEquals(code, "out_of_range", `${field} ${text}`);
+    }
+  }
+});
+
 Deno.test("sameFields() detects a change of any single field", () => {
   const base = stored({
     attributes: [{ name: "a", value: "1" }],

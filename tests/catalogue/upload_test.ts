@@ -18,6 +18,7 @@ import {
   textAt,
 } from "../support/app.ts";
 import { Host } from "../support/host.ts";
+import { ImageHost } from "../support/image_host.ts";
 import { bothForms, contract } from "../support/forms.ts";
 
 /** `created updated unchanged` of an upload. */
@@ -119,6 +120,33 @@ contract.test("every field is stored as documented", async () => {
     attributes: [{ name: "color", value: "Blue" }],
     images: [],
   });
+});
+
+contract.test("a list may have 5 categories, 100 attributes and 10 images, and no more", async () => {
+  await using host = new ImageHost();
+  await using app = await boot();
+  const times = (n: number, make: (n: number) => string) =>
+    Array.from({ length: n }, (_, i) => make(i)).join("");
+  const lists = (more: number) =>
+    `<categories>${
+      times(5 + more, (n) => `<category>c${n}</category>`)
+    }</categories><attributes>${
+      times(100 + more, (n) => `<attribute name="a${n}">v</attribute>`)
+    }</attributes><images>${
+      times(10 + more, (n) => `<image>${host.url}/good/${n}.png</image>`)
+    }</images>`;
+  const accepted = await app.upload(product("A", lists(0)));
+  assertEquals(accepted.status, 200, accepted.text);
+  const { categories, attributes, images } = (await stored(app, "A"))!;
+  assertEquals(
+    [categories.length, attributes.length, images.length],
+    [5, 100, 10],
+  );
+  assertEquals(places(await app.upload(product("A", lists(1)))), [
+    "1 A 1 categories/category[6] too_many",
+    "1 A 1 attributes/attribute[101] too_many",
+    "1 A 1 images/image[11] too_many",
+  ]);
 });
 
 contract.test("a weight is returned in grams with its unit, and is cleared without a unit", async () => {
