@@ -251,7 +251,10 @@ export const ROUTE_FILTER: QueryParameter<string> = {
     "route",
     "only refusals with this <route>, such as POST /seller_api/bulk_products",
   ),
-  parse: (text) => /^(GET|POST|PUT|DELETE) \//.test(text) ? text : null,
+  parse: (text) =>
+    fits(text, SEARCH_LENGTH) && /^(GET|POST|PUT|DELETE) \//.test(text)
+      ? text
+      : null,
   code: "not_in_list",
   expected: "method and path as <route> has them, as in " +
     '"POST /seller_api/bulk_products"',

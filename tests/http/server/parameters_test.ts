@@ -13,7 +13,7 @@ function limited(): [QueryParameter<unknown>, Limits][] {
     const { type, format, enum: words } = parameter.schema ?? {};
     const isLimited = format === undefined && words === undefined &&
       (type === "string" || type === "integer");
-    // The cursor of a list has no limits; the pattern of a route is no limit.
+    // The cursor of a list has no limits; a route also has a pattern.
     const isOther = parameter.name === "after" || parameter === ROUTE_FILTER;
     return isLimited && !isOther && "parse" in parameter
       ? [[
@@ -79,4 +79,12 @@ Deno.test("a query parameter accepts a value at the limits of its schema, and no
       "who",
     ],
   );
+});
+
+Deno.test("a route is a method and a path of at most 150 characters", () => {
+  const isAccepted = (text: string) => ROUTE_FILTER.parse(text) !== null;
+  assert(isAccepted("GET /".padEnd(150, "a")));
+  assert(!isAccepted("GET /".padEnd(151, "a")));
+  assert(!isAccepted("HEAD /"));
+  assert(!isAccepted("/seller_api/products"));
 });
