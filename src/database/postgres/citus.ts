@@ -145,22 +145,19 @@ export const PLACES_NOW = `SELECT ${PLACES} AS places`;
  * A hash that changes with the servers, the shards of each, and the sellers.
  */
 export const VERSION = `SELECT ${PLACES} AS places, concat(
-    (SELECT concat_ws(' ', count(*), max(seller_no),
-       count(*) FILTER (WHERE status = 'removed')) FROM sellers), ' ',
+    (SELECT count(*) || ' ' || max(seller_no) FROM sellers), ' ',
     (SELECT md5(string_agg(concat_ws(' ', groupid, nodename, nodeport,
        isactive, shouldhaveshards), ',' ORDER BY groupid)) FROM pg_dist_node),
     ${PLACES}) AS version`;
 
-/** Selects the rows of `numbers` with the server and shard of their `n`. */
+/** Selects the server and shard of each number `n` in `numbers`. */
 const placed = (numbers: string) =>
-  `SELECT numbers.*, placed.groupid AS id, shard.shardid
-     FROM ${numbers}, ${SHARDS}
+  `SELECT n, placed.groupid AS id, shard.shardid FROM ${numbers}, ${SHARDS}
      AND hashint8(n) BETWEEN shardminvalue::int AND shardmaxvalue::int`;
 
 /** The server of each seller. */
 export const SELLERS_PLACED = placed(
-  `(SELECT seller_no AS n, status = 'removed' AS "isRemoved" FROM sellers)
-     AS numbers`,
+  "(SELECT seller_no AS n FROM sellers) AS s",
 );
 
 /**
@@ -168,7 +165,7 @@ export const SELLERS_PLACED = placed(
  * number keeps its meaning when its shard moves.
  */
 export const LOCAL_NUMBERS = `SELECT id, max(n) AS n FROM (
-    ${placed("generate_series(-2000, -1) AS numbers (n)")}) AS numbers
+    ${placed("generate_series(-2000, -1) AS n")}) AS numbers
   GROUP BY id, shardid`;
 
 /** How many shards each table has. */

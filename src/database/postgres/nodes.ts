@@ -112,7 +112,7 @@ interface Placement {
   version: string;
   places: string;
   nodes: Node[];
-  sellers: { n: number; id: number; isRemoved: boolean }[];
+  sellers: { n: number; id: number }[];
   localNumbers: { n: number; id: number }[];
   shards: number;
 }
@@ -339,13 +339,13 @@ export class Nodes {
     const { version, places, nodes, sellers, localNumbers, shards } = placement;
     const former = this.#nodes;
     this.#nodes = nodes.map((node) => {
-      const own = sellers.filter(({ id }) => id === node.id);
+      const own = sellers.filter(({ id }) => id === node.id).map(({ n }) => n);
       const local = localNumbers.filter(({ id }) => id === node.id)
         .map(({ n }) => n);
       const placed = {
         holds: Boolean(node.holds),
-        sellers: own.filter(({ isRemoved }) => !isRemoved).length,
-        numbers: `{${[...own.map(({ n }) => n), ...local].join(",")}}`,
+        sellers: own.length,
+        numbers: `{${[...own, ...local].join(",")}}`,
         localSellerNo: local[0] ?? 0,
         places,
       };
