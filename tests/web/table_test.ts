@@ -1057,6 +1057,8 @@ pageTest(
     );
     await page.getByText("2 cells without a value, such as #N/A, are read as")
       .waitFor();
+    await page.getByText("is 0,19 in some rows and 19 in others").waitFor();
+    await click(page, "Percent");
     await click(page, "Check 2 products");
     await page.getByText("1 problem in 1 row.").waitFor();
     await page.getByText("0,19 % or 19 %?").first().waitFor();
