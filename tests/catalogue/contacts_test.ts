@@ -361,20 +361,21 @@ contract.test("operators follow contacts in the order of change, with deleted on
   assertEquals(contacts.map(({ name }) => name), ["c"]);
 });
 
+const CONTACT = {
+  company: "A",
+  street: "B",
+  city: "C",
+  country: "SE",
+  email: "a@b.example",
+};
+
 bothEngines.test("a seller has a limited number of contacts", async () => {
   await using app = await boot({ config: { rateLimit: 0 } });
   const client = app.client();
-  const contact = {
-    company: "A",
-    street: "B",
-    city: "C",
-    country: "SE",
-    email: "a@b.example",
-  };
   const seller = { id: app.sellerId, no: app.sellerNo, name: "acme" };
   await app.app.db.of(seller.no).write(async (tx) => {
     for (let n = 1; n < CONTACTS_LIMIT; n++) {
-      await writeContact(tx, systemDeps("error"), seller, `c${n}`, contact);
+      await writeContact(tx, systemDeps("error"), seller, `c${n}`, CONTACT);
     }
   }, { changes: true });
   const answers = await Promise.all(
@@ -384,9 +385,9 @@ bothEngines.test("a seller has a limited number of contacts", async () => {
   const refused = answers.find(({ status }) => status === 422)!;
   assertEquals(codeOf(refused), "record_invalid");
   assertEquals(detailsOf(refused)[0].code, "quota_exceeded");
-  await client.contacts.put({ name: "c1", contact: { ...contact, city: "D" } });
+  await client.contacts.put({ name: "c1", contact: { ...CONTACT, city: "D" } });
   await client.contacts.delete({ name: "c2" });
-  await client.contacts.put({ name: "c2", contact });
+  await client.contacts.put({ name: "c2", contact: CONTACT });
   const listed = await Array.fromAsync(client.contacts.list());
   assertEquals(listed.length, CONTACTS_LIMIT);
 });
@@ -477,16 +478,9 @@ bothEngines.test("deleted contacts go however many there are", async () => {
   });
   const { db } = app.app;
   const seller = { id: app.sellerId, no: app.sellerNo, name: "acme" };
-  const contact = {
-    company: "A",
-    street: "B",
-    city: "C",
-    country: "SE",
-    email: "a@b.example",
-  };
   await db.of(seller.no).write(async (tx) => {
     for (let n = 0; n < 120; n++) {
-      await writeContact(tx, systemDeps("error"), seller, `c${n}`, contact);
+      await writeContact(tx, systemDeps("error"), seller, `c${n}`, CONTACT);
     }
     await tx.run("UPDATE contacts SET deleted_at = updated_at", [], 120);
   }, { changes: true });

@@ -5,7 +5,7 @@ import {
   recordDueSteps,
   STEPS_AT_ONCE,
 } from "../../src/catalogue/sale_rows.ts";
-import { type Db, insertInto, type Param } from "../../src/database/db.ts";
+import type { Db } from "../../src/database/db.ts";
 import type { Deps } from "../../src/deps.ts";
 import { systemClock, systemDeps } from "../../src/deps.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
@@ -15,6 +15,7 @@ import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { TestClock, until } from "../support/clock.ts";
 import { makeDataDir } from "../support/data_dir.ts";
 import { bothEngines, openStore } from "../support/engine.ts";
+import { copyFirstSeller } from "../support/many_sellers.ts";
 import { nextOf, readAll } from "../support/read_out.ts";
 
 const START = Date.UTC(2026, 10, 30, 12);
@@ -81,25 +82,8 @@ bothEngines.test("the sales of all sellers begin, however many sellers there are
   await using app = await boot({ deps: depsAt(time), config });
   const { db } = app.app;
   await app.upload(product("A", SALE));
-  const { ids } = systemDeps("error");
-  await db.write(async (tx) => {
-    for (const table of ["sellers", "seller_counters", "products"]) {
-      const row = await tx.get<Record<string, Param>>(
-        `SELECT * FROM ${table} WHERE seller_no = 1`,
-      );
-      const rows = Array.from({ length: 300 }, (_, n) => ({
-        ...row,
-        seller_no: n + 2,
-        ...(table !== "seller_counters" && { id: ids.uuid() }),
-        ...(table === "sellers" && { name: `seller ${n + 2}` }),
-      }));
-      await tx.runMany(
-        insertInto(table, Object.keys(rows[0])),
-        rows.map((each) => Object.values(each)),
-        1,
-      );
-    }
-  });
+  const tables = ["sellers", "seller_counters", "products"] as const;
+  await db.write((tx) => copyFirstSeller(tx, tables, 301));
   time.now = FROM;
   await allRecorded(app, FROM);
 });

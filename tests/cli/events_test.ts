@@ -330,19 +330,16 @@ Deno.test("key rotate-secret prints the new secret once", async () => {
   assert(!secret.includes(bench.seller.secret));
 });
 
+/** Delivers the events `order_created` of acme that had no webhook. */
+function recoverOrders(bench: WebhookBench, ...more: string[]) {
+  const words = ["webhook", "recover", "order_created", "--seller", "acme"];
+  return run(bench, ...words, ...more);
+}
+
 Deno.test("webhook recover delivers events that had no webhook", async () => {
   await using bench = await WebhookBench.open();
   const { eventId } = await bench.emit("order-1");
-  const recover = (...more: string[]) =>
-    run(
-      bench,
-      "webhook",
-      "recover",
-      "order_created",
-      "--seller",
-      "acme",
-      ...more,
-    );
+  const recover = (...more: string[]) => recoverOrders(bench, ...more);
   await assertRejects(
     () => recover("--since", "2026-11-20"),
     UsageError,
@@ -388,17 +385,9 @@ Deno.test("webhook recover delivers events however many there are", async () => 
   for (let n = 0; n < 300; n++) await bench.emit(`order-${n}`);
   await bench.register();
   assertEquals(
-    await run(
+    await recoverOrders(
       bench,
-      "webhook",
-      "recover",
-      "order_created",
-      "--seller",
-      "acme",
-      "--since",
-      "2026-11-20",
-      "--until",
-      "2026-11-21",
+      ...["--since", "2026-11-20", "--until", "2026-11-21"],
     ),
     ["queued: 300"],
   );

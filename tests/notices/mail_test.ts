@@ -8,7 +8,7 @@ import {
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { FIRST_MAIL_MS } from "../../src/notices/notice.ts";
 import type { Mail, Mailer, MailOutcome } from "../../src/net/smtp.ts";
-import { boot, child, product, textAt } from "../support/app.ts";
+import { boot, child, product, type TestApp, textAt } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
 import { MailServer } from "../support/mail_server.ts";
 import {
@@ -23,6 +23,29 @@ import {
 async function useUp(telling: Telling, sku = "A"): Promise<void> {
   assertEquals((await telling.app.upload(product(sku))).status, 200);
   await telling.set("product_limit", "1");
+}
+
+/**
+ * Gives a seller an address of its own, and uses up its quota by an upload
+ * through the app `through`.
+ */
+async function useUpOf(
+  app: TestApp,
+  name: string,
+  key: string,
+  through = app,
+): Promise<void> {
+  const set = (path: string) =>
+    app.call(`/operator_api/sellers/${name}/attribute/${path}`, {
+      method: "PUT",
+      key: OPERATOR_KEY,
+    });
+  await set(`email/${name}%40x.example`);
+  await set("product_limit/1");
+  const body = `<products>${product("A")}</products>`;
+  const path = "/seller_api/bulk_products?v=1.1";
+  const { status } = await through.call(path, { method: "POST", key, body });
+  assertEquals(status, 200);
 }
 
 /** Gives the answers of the list, then `sent`. */
@@ -254,18 +277,7 @@ bothEngines.test("several processes send each seller one notice", async () => {
   const sellers = "bcdefgh".split("");
   for (const name of sellers) {
     const key = await app.addSeller(name);
-    const set = (path: string) =>
-      app.call(`/operator_api/sellers/${name}/attribute/${path}`, {
-        method: "PUT",
-        key: OPERATOR_KEY,
-      });
-    await set(`email/${name}%40x.example`);
-    await set("product_limit/1");
-    const body = `<products>${product("A")}</products>`;
-    const through = name < "e" ? app : other;
-    const path = "/seller_api/bulk_products?v=1.1";
-    const { status } = await through.call(path, { method: "POST", key, body });
-    assertEquals(status, 200);
+    await useUpOf(app, name, key, name < "e" ? app : other);
   }
   const reported = () => telling.told("seller_over_quota");
   await telling.until(
@@ -315,23 +327,11 @@ bothEngines.test("a suspended seller delays no mail of another seller", async ()
   await using telling = await tell({ app: { mailer } });
   const { app, clock } = telling;
   const key = await app.addSeller("other");
-  const set = (seller: string, path: string) =>
-    app.call(`/operator_api/sellers/${seller}/attribute/${path}`, {
-      method: "PUT",
-      key: OPERATOR_KEY,
-    });
-  const useUpOf = async (seller: string, key: string) => {
-    await set(seller, `email/${seller}%40x.example`);
-    const path = "/seller_api/bulk_products?v=1.1";
-    const body = `<products>${product("A")}</products>`;
-    const { status } = await app.call(path, { method: "POST", key, body });
-    assertEquals(status, 200);
-    await set(seller, "product_limit/1");
-  };
-  await useUpOf("acme", app.key);
-  await set("acme", "status/suspended");
+  await telling.set("email", EMAIL);
+  await useUp(telling);
+  await telling.set("status", "suspended");
   await telling.pass(10_000);
-  await useUpOf("other", key);
+  await useUpOf(app, "other", key);
   const began = clock.monotonic();
   await telling.until(() => mailer.tried.length > 0, "the mail");
   assertEquals(mailer.tried[0].to, "other@x.example");

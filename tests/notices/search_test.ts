@@ -8,6 +8,7 @@ import { NoticeSearch } from "../../src/notices/search.ts";
 import { addUsage } from "../../src/sellers/usage_rows.ts";
 import { boot, product } from "../support/app.ts";
 import { bothEngines } from "../support/engine.ts";
+import { copyFirstSeller } from "../support/many_sellers.ts";
 
 bothEngines.test("a notice comes also for events beyond what one read finds", async () => {
   await using app = await boot();
@@ -58,24 +59,7 @@ bothEngines.test("the operator learns of a full quota however many sellers there
   const deps = systemDeps("error");
   const last = 1_500;
   await db.write(async (tx) => {
-    for (const table of ["sellers", "seller_counters"]) {
-      const row = await tx.get<Record<string, Param>>(
-        `SELECT * FROM ${table} WHERE seller_no = 1`,
-      );
-      const rows = Array.from({ length: last - 1 }, (_, n) => ({
-        ...row,
-        seller_no: n + 2,
-        ...(table === "sellers" && {
-          id: deps.ids.uuid(),
-          name: `seller ${n + 2}`,
-        }),
-      }));
-      await tx.runMany(
-        insertInto(table, Object.keys(rows[0])),
-        rows.map((each) => Object.values(each)),
-        1,
-      );
-    }
+    await copyFirstSeller(tx, ["sellers", "seller_counters"], last);
     await tx.run(
       "UPDATE sellers SET product_limit = 1 WHERE seller_no IN (1, ?)",
       [last],

@@ -38,6 +38,15 @@ function refusal(of: Pick<Refusal, "id" | "sellerNo" | "at">): Refusal {
   };
 }
 
+/** The refusals of a seller. */
+async function listed(db: Db, sellerNo: number) {
+  const filter = { sellerNo, ...FILTER };
+  const { found } = await db.read((sql) =>
+    listRefusals(sql, filter, { after: null, limit: 250 })
+  );
+  return found;
+}
+
 bothEngines.test("refusals: a read waits for refusals that are being written", async () => {
   const db = openStore(makeDataDir());
   await using _ = { [Symbol.asyncDispose]: () => db.close() };
@@ -50,10 +59,7 @@ bothEngines.test("refusals: a read waits for refusals that are being written", a
   // A separate timer starts the write.
   clock.advance(60_000);
   await log.flush();
-  const filter = { sellerNo: seller.no, ...FILTER };
-  const { found } = await db.read((sql) =>
-    listRefusals(sql, filter, { after: null, limit: 10 })
-  );
+  const found = await listed(db, seller.no);
   assertEquals(found.map(({ message }) => message), ["It is not there."]);
 });
 
@@ -77,12 +83,7 @@ Deno.test("refusals: a refusal that could not be written is written when it recu
   await note();
   isAway = false;
   for (let n = 0; n < 2; n++) await note();
-  const { found } = await db.read((sql) =>
-    listRefusals(sql, { sellerNo: seller.no, ...FILTER }, {
-      after: null,
-      limit: 10,
-    })
-  );
+  const found = await listed(db, seller.no);
   assertEquals(found.map(({ times }) => times), [2]);
 });
 
@@ -102,12 +103,7 @@ bothEngines.test("refusals: those written while the clock was fast do not displa
   };
   await note(60 * 60_000, "an hour fast");
   await note(0, "set back");
-  const { found } = await db.read((sql) =>
-    listRefusals(sql, { sellerNo: seller.no, ...FILTER }, {
-      after: null,
-      limit: 10,
-    })
-  );
+  const found = await listed(db, seller.no);
   assertEquals(found.map(({ message }) => message), ["set back"]);
 });
 
@@ -135,10 +131,7 @@ Deno.test("refusals: each write stores 4 MiB of details and counts the others", 
     await log.flush();
     let [stored, counted] = [0, 0];
     for (const sellerNo of sellers) {
-      const { found } = await db.read((sql) =>
-        listRefusals(sql, { sellerNo, ...FILTER }, { after: null, limit: 250 })
-      );
-      for (const { details, more } of found) {
+      for (const { details, more } of await listed(db, sellerNo)) {
         stored += details.length;
         counted += more;
       }

@@ -129,8 +129,10 @@ Deno.test("inspectImage() counts the frames of an animated WebP", () => {
   const still = [...picture("a.webp")!.slice(12)];
   const [width, height] = [[15, 0, 0], [15, 0, 0]];
   const canvas = chunk("VP8X", [2, 0, 0, 0, ...width, ...height]);
-  const animation = chunk("ANIM", [0, 0, 0, 0, 0, 0]);
   // A chunk of an odd length is padded with a byte.
+  const profile = chunk("ICCP", [97]);
+  const animation = chunk("ANIM", [0, 0, 0, 0, 0, 0]);
+  const before = [...canvas, ...profile, ...animation];
   const frame = chunk("ANMF", [
     ...[0, 0, 0, 0, 0, 0, ...width, ...height, 100, 0, 0, 0],
     ...chunk("ALPH", [0, 0, 0]),
@@ -141,12 +143,11 @@ Deno.test("inspectImage() counts the frames of an animated WebP", () => {
       ...bytesOfText("RIFF"),
       ...new Uint8Array(
         Uint32Array.of(
-          4 + canvas.length + animation.length + n * frame.length,
+          4 + before.length + n * frame.length,
         ).buffer,
       ),
       ...bytesOfText("WEBP"),
-      ...canvas,
-      ...animation,
+      ...before,
       ...Array(n).fill(frame).flat(),
     ]);
   const found = inspectImage(frames(1_000));
@@ -214,18 +215,6 @@ function assertWithinBudget(bytes: Uint8Array, what: string): void {
 
 const sound = (type: string) => picture(`a.${type}`)!;
 const FRAME = "\xff\xc0\0\x11\x08\0\x10\0\x10\x03";
-
-Deno.test("inspectImage() counts the frames of a WebP after a chunk of odd length", () => {
-  const frames = (n: number) =>
-    bytesOfText(
-      "RIFF\0\0\0\0WEBP" +
-        `VP8X\x0a\0\0\0${"\0".repeat(10)}` +
-        "ICCP\x01\0\0\0a\0" +
-        `ANMF\x10\0\0\0${"\0".repeat(16)}`.repeat(n),
-    );
-  assertEquals(inspectImage(frames(1_000)).type, "webp");
-  assertEquals(codeOf(frames(1_001)), "image_too_many_frames");
-});
 
 Deno.test("inspectImage() accepts an AVIF whose last box extends to the end of the file", () => {
   const bytes = sound("avif").slice();
