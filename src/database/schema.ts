@@ -995,7 +995,7 @@ export const TABLES = {
   },
 
   /**
-   * How often something happened in each hour, as Unix time in hours;
+   * How often something happened in each hour. An hour is Unix time in hours;
    * `seller_no` is `Tx.localSellerNo`.
    */
   hourly_counts: {

@@ -52,8 +52,8 @@ export function sqliteDbError(error: unknown): unknown {
 }
 
 /**
- * SQLite's message, with an explanation of "disk I/O error": SQLite reports a
- * full disk so if the index of the log has to grow.
+ * SQLite's message, with an explanation of "disk I/O error". SQLite gives this
+ * message for a full disk if the index of the log has to grow.
  */
 function messageOf(code: number, { message }: Error): string {
   if ((code & 0xff) !== 10) return message;

@@ -3,8 +3,8 @@
  * error into an answer, adds headers, and logs the request.
  *
  * Order of checks: key (401, for every path of an API) → route (404, 405) →
- * unread answers (429, 503, for a GET) → rate (429) → scope (403) → path and
- * query (400) → media type (415) → size (413) → the body.
+ * room for unread answers (429, 503, for a GET) → rate (429) → scope (403) →
+ * path and query (400) → media type (415) → size (413) → the body.
  */
 import { outageOf } from "../../database/db.ts";
 import type { LogFields } from "../../deps.ts";
@@ -228,7 +228,7 @@ export class RequestHandler {
   /**
    * Lets requests of other clients run between the requests of one client. A
    * PUT changes one value and need not wait: PUT requests that arrive together
-   * share a commit, which costs more than the requests themselves.
+   * share a commit, and a commit costs more than the requests themselves.
    */
   #pace(exchange: Exchange, { method }: Route): Promise<void> | void {
     if (method === "PUT") return;

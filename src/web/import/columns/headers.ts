@@ -536,7 +536,10 @@ export function piecesPerPriceIn(remark: string): number {
     : 1;
 }
 
-/** `isCount`: whether a number after a word such as `per` counts pieces. */
+/**
+ * The number of pieces that a text names, else 1. `isCount` decides whether a
+ * number after a word such as `per` counts pieces; `after` is the next word.
+ */
 function piecesIn(
   text: string,
   isCount: (pieces: number, after: string) => boolean,
